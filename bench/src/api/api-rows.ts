@@ -79,6 +79,7 @@ export function createApiRows({ smoke, profile }: ApiOptions): ApiRows {
   };
 }
 
+/** The name that `--only` selects. */
 export function rowName({ section, mode }: ApiRow): string {
   return `${section} ${mode}`;
 }

@@ -28,6 +28,7 @@ export function clusterDocument(report: Report): string {
   ]);
 }
 
+/** Limits of the hand-over of leases and of the take-over after a kill, in ms. */
 export function targetsOf({ results }: Report): Target[] {
   const value = (row: RowName, name: string) =>
     figureOf(

@@ -117,6 +117,7 @@ export class BenchGroup {
   }
 }
 
+/** `server.name` of a server. @param i index, from 0 */
 export function nameOf(i: number): string {
   return `xo${i + 1}`;
 }

@@ -36,6 +36,7 @@ export function consoleDocument(report: Report): string {
   ]);
 }
 
+/** Limits of latency and throughput of consoles through the server. */
 export function targetsOf({ results }: Report): Target[] {
   const find = (mode: string, place: string) =>
     results.find((one) => one.mode === mode && one.place === place);

@@ -8,6 +8,7 @@ export const KEY_EVENT_BYTES = 8;
 /** FramebufferUpdateRequest. */
 export const REQUEST_BYTES = 10;
 
+/** RFB's KeyEvent, key pressed (RFC 6143, 7.5.4). @param symbol X11 keysym */
 export function keyEvent(symbol: number): Buffer {
   const bytes = Buffer.alloc(KEY_EVENT_BYTES);
   bytes[0] = 4;
@@ -16,6 +17,7 @@ export function keyEvent(symbol: number): Buffer {
   return bytes;
 }
 
+/** Whether a KeyEvent reports a pressed key, not a released one. */
 export function isKeyDown(message: Buffer): boolean {
   return message[1] === 1;
 }

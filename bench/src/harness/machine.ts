@@ -14,6 +14,7 @@ export interface Machine {
   readonly node: string;
 }
 
+/** The machine of a measurement, for its document. */
 export function describeMachine(): Machine {
   const all = cpus();
   return {

@@ -38,6 +38,7 @@ export function atMost(what: string, limit: number, value: number): Target {
   };
 }
 
+/** A ratio that must be reached. `met` is undefined if it was not measured. */
 export function atLeast(what: string, limit: number, value: number): Target {
   return {
     requirement: `${what}: at least ${limit}x`,
@@ -46,6 +47,7 @@ export function atLeast(what: string, limit: number, value: number): Target {
   };
 }
 
+/** A duration that must not be exceeded, in ms. `met` is undefined if it was not measured. */
 export function atMostMs(
   what: string,
   limitMs: number,

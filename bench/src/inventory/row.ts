@@ -23,6 +23,7 @@ export type Section =
 /** A fleet of 100,000 takes a minute to load and to question. */
 const TIMEOUT_MS = 300_000;
 
+/** The name that `--only` selects. */
 export function rowName({ section, mode, pool }: Row): string {
   return section === "queries" ? `${section} ${pool}` : `${section} ${mode}`;
 }

@@ -11,6 +11,7 @@ export interface WorkFigures {
   readonly longestOwnBlockMs: number;
 }
 
+/** Wall-clock and CPU time of some work of this process, and the longest block of its event loop, in ms. */
 export async function measureWork(
   work: () => Promise<unknown>,
 ): Promise<WorkFigures> {

@@ -48,6 +48,7 @@ export function operationsDocument(report: Report): string {
   ]);
 }
 
+/** By the longest block of the event loop by the server's own code, descending. */
 export function slowestFirst(results: readonly Result[]): readonly Result[] {
   return results.toSorted(
     (a, b) =>

@@ -38,6 +38,7 @@ const SURVIVALS = [
   [0.97, 64],
 ] as const;
 
+/** All rows of the published document; it takes many minutes. */
 export function fullRows(): PlacementRow[] {
   return [
     ...scenarioRows({ hosts: 100, sets: 100 }),

@@ -38,6 +38,7 @@ function scenarioTargets(kind: string, result: Result | undefined): Target[] {
   ];
 }
 
+/** Number of VMs and duration in ms, from which the growth is fitted. */
 export function pointsOf(curve: readonly Result[]): Point[] {
   return curve.map((result) => ({
     n: figureOf(result, "vms"),

@@ -6,6 +6,7 @@ export interface Timed<T> {
   readonly cpuMs: number;
 }
 
+/** Wall-clock and CPU time of synchronous work, in ms. CPU time includes that of other threads. */
 export function timed<T>(work: () => T): Timed<T> {
   const cpu = process.cpuUsage();
   const start = performance.now();

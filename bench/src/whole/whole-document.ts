@@ -28,6 +28,7 @@ export function wholeDocument(report: Report): string {
   ]);
 }
 
+/** Limits of the whole program from its start, cold (empty data folder) and warm. */
 export function targetsOf({ results }: Report): Target[] {
   const find = (pool: string, mode: string) =>
     results.find((one) => one.pool === pool && one.mode === mode);

@@ -39,6 +39,7 @@ export class RequestError extends Error {
 /** The reader of the output has closed the pipe. */
 export class OutputClosed extends Error {}
 
+/** Wrong use of the command line: exit code 2. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, {
     code: "USAGE",
@@ -47,6 +48,7 @@ export function usageError(message: string, hint?: string): CliError {
   });
 }
 
+/** A file that cannot be read or written, with the system's reason. */
 export function fileError(path: string, error: unknown): CliError {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
@@ -60,10 +62,12 @@ export function fileError(path: string, error: unknown): CliError {
   return new CliError(`${path}: ${reason}`, { code: "FILE", exitCode: 5 });
 }
 
+/** No usable token for the server: exit code 3. @param hint the command that signs in */
 export function signedOut(message: string, hint: string): CliError {
   return new CliError(message, { code: "NOT_SIGNED_IN", exitCode: 3, hint });
 }
 
+/** Ended by a signal: exit code 128 + its number, as shells report it. */
 export function interruptedBy(signal: unknown): CliError {
   return new CliError("interrupted", {
     code: "INTERRUPTED",

@@ -61,6 +61,7 @@ export function parseCommandLine(args: readonly string[]): Invocation {
   return invocation ?? { kind: "print", text: output, isError: true };
 }
 
+/** All commands with their options. @param run executes a command and reports its error */
 export function createProgram(run: Run): Command {
   const program = new Command("xo-cli")
     .description("Command-line client of xo-server and Xen Orchestra.")

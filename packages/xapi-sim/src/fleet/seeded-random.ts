@@ -19,6 +19,7 @@ export interface SeededRandom {
   ref(): string;
 }
 
+/** The same seed gives the same numbers on every machine (sfc32). */
 export function createSeededRandom(seed: string): SeededRandom {
   const uint32 = sfc32(seed);
   const next = () => uint32() / 4294967296;

@@ -78,6 +78,7 @@ export function toRequest(exchange: HandlerExchange): HandlerRequest {
   };
 }
 
+/** The response of a handler: written once, or the socket is taken over, as by consoles. */
 export class SocketResponse implements HandlerResponse {
   readonly #exchange: HandlerExchange;
   readonly #head: RequestHead;

@@ -38,6 +38,7 @@ export function headText(
   return `HTTP/${version} ${status} ${STATUS_TEXT[status] ?? "Unknown"}\r\n${lines.join("")}\r\n`;
 }
 
+/** In bytes; strings are sent as UTF-8. */
 export function bodyLength(body: readonly Chunk[]): number {
   let length = 0;
   for (const chunk of body)

@@ -101,6 +101,7 @@ export function readRequest(bytes: Buffer): NbdRequest | undefined {
   };
 }
 
+/** Reply of the option phase. @param number the option @param type NBD_REP_* */
 export function optionReplyOf(
   number: number,
   type: number,
@@ -114,6 +115,10 @@ export function optionReplyOf(
   return Buffer.concat([head, data]);
 }
 
+/**
+ * Reply of the transmission phase without structured replies; data follows it.
+ * @param error an errno, 0: none
+ */
 export function simpleReply(handle: Buffer, error: number): Buffer {
   const head = Buffer.alloc(16);
   head.writeUInt32BE(SIMPLE_REPLY_MAGIC, 0);
@@ -137,6 +142,7 @@ export function chunkHead(
   return head;
 }
 
+/** The last chunk of a structured reply (NBD_REPLY_TYPE_ERROR). @param error an errno */
 export function errorChunk(handle: Buffer, error: number): Buffer {
   const body = Buffer.alloc(6);
   body.writeUInt32BE(error, 0);

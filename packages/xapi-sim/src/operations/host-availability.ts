@@ -120,6 +120,7 @@ export function restartAgent(context: CallContext, host: string): void {
   });
 }
 
+/** Sets `host_metrics.live`, which clients read as the state of the host. */
 export function setLive(
   { db, clock }: CallContext,
   host: string,

@@ -131,6 +131,11 @@ export interface NewVlan {
   readonly network: string;
 }
 
+/**
+ * A VLAN with its untagged PIF.
+ * @returns references of both
+ * @throws XapiFailure the network is in use on the host
+ */
 export function createVlan(
   { db }: Pick<CallContext, "db">,
   { tagged, tag, network }: NewVlan,

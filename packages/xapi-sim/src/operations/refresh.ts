@@ -77,6 +77,7 @@ export function refreshVbd(db: Database, ref: string): void {
   if (vdi !== undefined) refreshVdi(db, vdi);
 }
 
+/** Computes `allowed_operations` again, after a change of the VIF or of its VM. */
 export function refreshVif(db: Database, ref: string): void {
   const vif = db.find("VIF", ref);
   if (vif === undefined) return;
@@ -90,6 +91,7 @@ export function refreshVif(db: Database, ref: string): void {
   });
 }
 
+/** Computes `allowed_operations` again, after a change of the disk or of its VBDs. */
 export function refreshVdi(db: Database, ref: string): void {
   const vdi = db.find("VDI", ref);
   if (vdi === undefined) return;

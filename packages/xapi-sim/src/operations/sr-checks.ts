@@ -40,6 +40,7 @@ export function assertHoldsDisks(db: Database, sr: string): void {
   assertPlugged(db, sr);
 }
 
+/** @throws XapiFailure SR_HAS_NO_PBDS: no host is connected to the SR */
 export function assertPlugged(db: Database, sr: string): void {
   const plugged = refs(db.get("SR", sr), "PBDs").some((pbd) =>
     flag(db.get("PBD", pbd), "currently_attached"),

@@ -177,6 +177,7 @@ function attachDisk({ db }: CallContext, ref: string, attached: boolean): void {
   });
 }
 
+/** Creates the consoles of a started VM; their location is an address of its host. */
 export function openConsoles(
   { db, pool }: CallContext,
   vm: string,

@@ -173,6 +173,7 @@ function placeOf(
   return isFull === true ? { sr: text(vdi, "SR") } : {};
 }
 
+/** Copies a VIF to another VM, as `VM.copy` does. `sameMac`: snapshots and revert keep the address. */
 export function copyVif(
   context: CallContext,
   ref: string,

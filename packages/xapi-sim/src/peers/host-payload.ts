@@ -12,6 +12,7 @@ export interface HostPayload {
   readonly networks: readonly SerializedObject[];
 }
 
+/** What the coordinator of another pool gets of a joining host: its records and those that they refer to. */
 export function serializeHost(db: Database): HostPayload {
   const [host] = [...db.refs("host")] as [string];
   const packed = new Map<string, SerializedObject>();

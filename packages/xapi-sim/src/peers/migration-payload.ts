@@ -23,6 +23,10 @@ export interface MigrationPayload {
   readonly vtpms: Readonly<Record<string, string>>;
 }
 
+/**
+ * A VM with its snapshots, disks and interfaces, for a migration to another pool. References are
+ * those of this pool.
+ */
 export function serializeVm(pool: PoolData, vm: string): MigrationPayload {
   const { db } = pool;
   const { disks } = pool.state;

@@ -107,6 +107,7 @@ export interface VmState {
   readonly isPv?: boolean;
 }
 
+/** `allowed_operations` of a VM, as XAPI computes them from its state. */
 export function vmOperations(state: VmState): readonly string[] {
   if (state.isControlDomain) return controlDomainOperations;
   if (state.isSnapshot) return snapshot;

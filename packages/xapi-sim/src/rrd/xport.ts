@@ -28,6 +28,10 @@ export interface XportQuery {
   readonly interval: number;
 }
 
+/**
+ * Rows of the archive that covers the start of the query, as `rrd_updates` returns them.
+ * @param now in s since the epoch
+ */
 export function makeXport(
   columns: readonly Column[],
   query: XportQuery,

@@ -41,10 +41,12 @@ export function tableAt({ base }: VhdDisk): number {
   return HEADER_AT + HEADER_SIZE + locators * SECTOR;
 }
 
+/** Entries of the block allocation table: one for each 2 MiB. */
 export function tableEntries({ size }: VhdDisk): number {
   return Math.ceil(size / BLOCK_SIZE);
 }
 
+/** The footer of a dynamic or differencing VHD (Microsoft's VHD specification 1.0); its copy begins the file. */
 export function makeFooter({ uuid, size, created, base }: VhdDisk): Buffer {
   const footer = Buffer.alloc(SECTOR);
   footer.write("conectix", 0, "latin1");
@@ -63,6 +65,7 @@ export function makeFooter({ uuid, size, created, base }: VhdDisk): Buffer {
   return footer;
 }
 
+/** The dynamic disk header, with the locator of the parent of a differencing VHD. */
 export function makeHeader(disk: VhdDisk): Buffer {
   const { base, created } = disk;
   const header = Buffer.alloc(HEADER_SIZE);

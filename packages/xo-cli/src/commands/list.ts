@@ -126,6 +126,7 @@ async function printTable(
   await terminal.line([terminal.colors.bold(head), ...lines].join("\n"));
 }
 
+/** A list of properties, separated by commas. @throws InvalidArgumentError an empty name */
 export function toNames(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => name !== "")) return names;

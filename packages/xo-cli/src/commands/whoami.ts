@@ -38,6 +38,7 @@ async function whoami(context: Context): Promise<void> {
     );
 }
 
+/** The first of e-mail address, name and id that the user has. */
 export function nameOf({ id, email, name }: User): string {
   return email ?? name ?? id;
 }

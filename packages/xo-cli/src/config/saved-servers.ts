@@ -40,6 +40,10 @@ interface ConfigFile {
   servers?: Record<string, SavedServer>;
 }
 
+/**
+ * `$XDG_CONFIG_HOME/xo-cli/config.json`; relative values of the variable are ignored, as the XDG
+ * specification demands.
+ */
 export function configPath(
   env: Readonly<Record<string, string | undefined>>,
 ): string {

@@ -66,6 +66,7 @@ export function toType(text: string): string {
   return BY_NAME.get(text.toLowerCase()) ?? text;
 }
 
+/** Properties that `list` shows by default. @param type undefined: objects of several types */
 export function columnsOf(type: string | undefined): readonly string[] {
   if (type === undefined) return ["type", "name_label", "id"];
   return COLUMNS[type] ?? ["name_label", "id"];

@@ -98,6 +98,7 @@ function toFilter({ type, filter }: Question): string | object | undefined {
   return `type:/^${exact}$/ (${filter})`;
 }
 
+/** Whether the server lacks a method, as Xen Orchestra lacks `query.*`. */
 export function isUnknownMethod(error: unknown): boolean {
   return error instanceof RequestError && error.code === "UNKNOWN_METHOD";
 }

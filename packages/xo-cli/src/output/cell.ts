@@ -13,6 +13,7 @@ const BYTES = new Set(["size", "usage", "physical_usage", "virtual_size"]);
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
+/** A value in a table. Control characters are removed, as they could change the terminal. */
 export function toCell(path: string, value: unknown): Cell {
   if (value === undefined || value === null)
     return { text: "", isNumber: true };

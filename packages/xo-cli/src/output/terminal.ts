@@ -73,6 +73,7 @@ function writeTo(output: Output, chunk: string | Uint8Array): Promise<void> {
   });
 }
 
+/** A closed pipe, such as of `head`, is a normal end and no error. */
 export function toOutputError(error: NodeJS.ErrnoException): Error {
   return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(error.code ?? "")
     ? new OutputClosed()

@@ -22,6 +22,7 @@ export interface ParameterInfo {
   readonly required?: readonly string[];
 }
 
+/** All operations of the server, by name. @throws RequestError */
 export async function readMethods(
   rpc: Rpc,
 ): Promise<ReadonlyMap<string, MethodInfo>> {

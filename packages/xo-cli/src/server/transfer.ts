@@ -77,6 +77,7 @@ export async function upload(
   }
 }
 
+/** Uploads a file. @returns the response as text @throws CliError, RequestError */
 export async function uploadText(
   rest: Rest,
   what: Upload,

@@ -40,6 +40,7 @@ export function isTracked(type: string): boolean {
   return kindsByType.has(type);
 }
 
+/** @returns undefined: changes of this type are not recorded */
 export function kindOf(
   type: string,
   what: keyof Kinds,

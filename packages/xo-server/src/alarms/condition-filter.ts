@@ -47,6 +47,7 @@ export function clearThreshold({
     : Math.max(clearsAt, threshold);
 }
 
+/** Position of `now.cpu` and others in the rows of metrics; -1: another property. */
 export function nowMetricIndex(path: string): number {
   return metricNames.findIndex(
     (name) => path.replace(":", ".") === `now.${name}`,

@@ -172,6 +172,7 @@ export class NoticeSender {
   }
 }
 
+/** The secrets of a target of a rule, decrypted; empty if it has none. */
 export function secretOf(
   alarmRules: Pick<Store["alarmRules"], "secret">,
   ruleId: string,

@@ -18,6 +18,7 @@ export const PublicToken = Type.Object({
 });
 export type PublicToken = Static<typeof PublicToken>;
 
+/** A token as clients see it: never the token itself. Times in ms since the epoch. */
 export function toPublicToken(token: Token): PublicToken {
   const { clientId, description, lastUsedAt, lastAddress } = token;
   return {

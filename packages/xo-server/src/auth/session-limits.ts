@@ -18,6 +18,7 @@ type Limits = Pick<
   "sessionIdleMinutes" | "sessionHours" | "rememberedSessionHours"
 >;
 
+/** In ms; `idleMs` undefined: no limit. */
 export function sessionLimitsOf(config: Limits): SessionLimits {
   const { sessionIdleMinutes, sessionHours, rememberedSessionHours } = config;
   return {

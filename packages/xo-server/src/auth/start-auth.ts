@@ -42,6 +42,7 @@ export interface AuthOptions extends Pick<
   readonly findObject: ObjectFinder;
 }
 
+/** Creates the first accounts and starts the services of users, tokens, LDAP and OpenID Connect. */
 export async function startAuth(
   store: Store,
   options: AuthOptions,

@@ -30,6 +30,7 @@ export interface BalancerInputParts {
   readonly now: number;
 }
 
+/** The input of the state machine from one observation of the pool. */
 export function toBalancerInput(
   observation: PoolObservation,
   parts: BalancerInputParts,

@@ -197,6 +197,7 @@ export class PoolRun {
   }
 }
 
+/** Messages of unexpected errors may contain internals and are not persisted. */
 export function toReason(error: unknown): StopReason {
   const isKnown = error instanceof XoError || error instanceof XapiError;
   return isKnown

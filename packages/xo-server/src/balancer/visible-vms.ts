@@ -3,6 +3,7 @@ import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
 /** Whether the caller may read a VM; undefined: all, deleted ones too. */
 export type MaySee = ((vm: string) => boolean) | undefined;
 
+/** Which VMs of runs the caller may see. @param readable undefined: all */
 export function toMaySee(
   catalog: Pick<Catalog, "get">,
   readable: Predicate | undefined,

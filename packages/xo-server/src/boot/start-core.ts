@@ -54,6 +54,10 @@ export interface Core {
   readonly limitHits: LimitHits;
 }
 
+/**
+ * The lowest layer: monitor, parser, database, pools, inventory and its views.
+ * @throws XoError the database cannot be used
+ */
 export async function startCore(
   serverOptions: ServerOptions,
   stops: StopStack,

@@ -7,6 +7,7 @@ export function serverSubject(name: string): string {
 
 const SERVER = "server/";
 
+/** Whether the subject is a server itself, whose lease is never handed over. */
 export function isServerSubject(subject: string): boolean {
   return subject.startsWith(SERVER);
 }

@@ -43,6 +43,7 @@ export function checkOpenFiles(
     : ok(text);
 }
 
+/** @param total in bytes; default: that of the machine or of its control group */
 export function checkMemory(
   total = Math.min(totalmem(), process.constrainedMemory() || Infinity),
 ): Result {

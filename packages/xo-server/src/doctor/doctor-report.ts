@@ -16,6 +16,7 @@ export function toReport(findings: readonly Finding[], json: boolean): string {
   return `${[...lines, `${counts.errors} errors, ${counts.warnings} warnings`].join("\n")}\n`;
 }
 
+/** The worst finding decides. */
 export function toExitCode(findings: readonly Finding[]): ExitCode {
   if (count(findings, "error") > 0) return ExitCode.failed;
   return count(findings, "warning") > 0 ? ExitCode.warnings : ExitCode.ok;

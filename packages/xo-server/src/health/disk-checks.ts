@@ -125,6 +125,7 @@ function chainLength(
 /** Items processed between two looks at the clock. */
 const STEP = 64;
 
+/** Runs a function for each item, with a pause for the event loop after each STEP items. */
 export function* inSteps<T>(
   items: readonly T[],
   run: (item: T, index: number) => void,

@@ -36,6 +36,10 @@ export async function readAutomaticSettings(
   };
 }
 
+/**
+ * Disables HA and automatic power-on for the time of an operation that reboots hosts.
+ * @throws XapiError
+ */
 export async function suspendSettings(
   pool: PoolObject,
   { autoPoweron, ha }: SuspendedSettings,

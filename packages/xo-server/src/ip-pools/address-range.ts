@@ -29,6 +29,7 @@ export function sizeOf({ first, last }: AddressRange): bigint {
   return last - first + 1n;
 }
 
+/** Whether the address is in the range; false also for what is no address. */
 export function contains(
   { family, first, last }: AddressRange,
   address: string,

@@ -22,6 +22,7 @@ export interface OutgoingMessage {
  */
 export type SendMessage = (outgoing: OutgoingMessage) => Promise<void>;
 
+/** Sends to a target by mail or HTTP. @throws XoError, Error the target did not accept the message */
 export function createMessageSender(
   sendMail: SendMail,
   clock: Pick<WallClock, "now">,

@@ -29,6 +29,7 @@ export function readEmptyFolders(text: unknown): readonly string[] {
   return text.split(SEPARATOR).filter((path) => path.startsWith("/"));
 }
 
+/** XenCenter's format of the key `EMPTY_FOLDERS`: sorted paths. */
 export function writeEmptyFolders(paths: readonly string[]): string {
   return [...new Set(paths)].sort().join(SEPARATOR);
 }

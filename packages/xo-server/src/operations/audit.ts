@@ -36,6 +36,7 @@ export interface Audit {
   stop(): Promise<void>;
 }
 
+/** Records changes before they are executed, and rejected calls in groups. */
 export function createAudit(
   store: Pick<Store, "auditChanges" | "state" | "onState">,
   /** Name of this server. */

@@ -204,6 +204,7 @@ export interface InterruptedCall {
   readonly isOnlyReport?: boolean;
 }
 
+/** Each level includes the ones before it. */
 export function isAllowed(held: Permission, needed: Permission): boolean {
   return permissions.indexOf(held) >= permissions.indexOf(needed);
 }

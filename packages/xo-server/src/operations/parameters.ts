@@ -37,6 +37,7 @@ export function createValidators(): Validators {
   };
 }
 
+/** Validates the parameters of an operation; the validator is compiled at the first call. */
 export function createCheck(
   { detailed, quick }: Validators,
   { name, params }: Pick<Operation, "name" | "params">,

@@ -39,6 +39,7 @@ export interface Parser {
   readonly readRuns: () => readonly DelayBucket[];
 }
 
+/** The parser of responses of pools, with the settings of `parserPool`. */
 export function createParser(
   { maxThreads, ...config }: Config["parserPool"],
   logger: Logger,

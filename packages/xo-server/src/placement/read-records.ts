@@ -61,6 +61,7 @@ export function numberIn(value: unknown): number {
   return Number.isFinite(number) && number > 0 ? number : 0;
 }
 
+/** A member of a map of a XAPI record, which may lack it or be malformed. */
 export function memberIn(map: unknown, key: string): unknown {
   return typeof map === "object" && map !== null && Object.hasOwn(map, key)
     ? (map as Readonly<Record<string, unknown>>)[key]

@@ -94,6 +94,7 @@ export function runToEnd(steps: Steps): void {
   while (steps.next().done !== true);
 }
 
+/** The buffers to transfer, so that they are not copied to the other thread. */
 export function buffersOf({
   root,
   chunks: pieces,

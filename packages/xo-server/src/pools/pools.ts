@@ -57,6 +57,7 @@ const POOLS_A_TURN = 8;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+/** Connects pools some at a time, so that a start with many pools does not block the event loop. */
 export function createPools(options: PoolsOptions): Pools {
   const slots: PoolSlot[] = [];
   return {

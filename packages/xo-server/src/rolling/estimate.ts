@@ -44,6 +44,7 @@ export function lengthsOf(
   return { host: mean, move };
 }
 
+/** Durations in s before the first host has been measured. */
 export function defaultLengths(kind: "reboot" | "update"): Lengths {
   return { host: REBOOT_S + (kind === "update" ? INSTALL_S : 0), move: 0 };
 }

@@ -30,6 +30,7 @@ export interface RollingCall {
 const SHARE = 4;
 const MAX_PARALLEL = 16;
 
+/** A quarter of the hosts of the pool, at most 16. */
 export function defaultParallel(hosts: number): number {
   return Math.min(MAX_PARALLEL, Math.ceil(hosts / SHARE));
 }

@@ -36,6 +36,7 @@ const SENTENCES = new Map([
   ["HOST_STILL_BOOTING", "the host is still starting"],
 ]);
 
+/** An error for clients: code, message and data of known errors, nothing of others. */
 export function toErrorSummary(error: unknown): ErrorSummary {
   if (error instanceof XapiError)
     return {

@@ -22,6 +22,7 @@ export interface TaskReader {
   readonly isAdmin: boolean;
 }
 
+/** Users read their own tasks, administrators all. */
 export function mayRead(
   { id, isAdmin }: TaskReader,
   { userId }: { readonly userId?: Task["userId"] | undefined },

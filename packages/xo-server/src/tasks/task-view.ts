@@ -64,6 +64,7 @@ function withShortParameters(properties: object): object {
 /** Persisted data of a task beside the columns of its row. */
 export type TaskBody = Readonly<Record<string, unknown>>;
 
+/** A task as clients see it, without the persisted state of its operation. */
 export function toView(task: Task): TaskView {
   const { id, status, startedAt, updatedAt, endedAt } = task;
   // The persisted state of an operation is internal.

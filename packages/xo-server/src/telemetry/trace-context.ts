@@ -26,10 +26,12 @@ export function parseTraceparent(text: unknown): SpanContext | undefined {
   return { traceId, spanId, isSampled };
 }
 
+/** 16 random bytes in hexadecimal (W3C Trace Context). */
 export function createTraceId(): string {
   return randomBytes(16).toString("hex");
 }
 
+/** 8 random bytes in hexadecimal (W3C Trace Context). */
 export function createSpanId(): string {
   return randomBytes(8).toString("hex");
 }

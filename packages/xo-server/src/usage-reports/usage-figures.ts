@@ -61,6 +61,7 @@ export interface StoredUsage {
   readonly pools: readonly PoolTotals[];
 }
 
+/** What the next report compares with. */
 export function toStored({ to, pools }: UsageFigures): StoredUsage {
   return {
     to,

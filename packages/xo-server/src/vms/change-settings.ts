@@ -31,6 +31,10 @@ export function findNamed(
   return (type) => (type === "host" ? host! : sr!);
 }
 
+/**
+ * Sets only what differs from the record, each by the XAPI call of its field.
+ * @throws XapiError, XoError
+ */
 export async function changeSettings(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   input: SettingsInput,

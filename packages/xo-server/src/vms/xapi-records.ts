@@ -61,6 +61,7 @@ interface Records {
   readonly VDI: VdiRecord;
 }
 
+/** The record at the pool, not of the mirror. @throws XapiError HANDLE_INVALID */
 export async function readRecord<C extends keyof Records>(
   xapi: Pick<Xapi, "call">,
   className: C,
@@ -69,6 +70,7 @@ export async function readRecord<C extends keyof Records>(
   return (await xapi.call(`${className}.get_record`, [ref])) as Records[C];
 }
 
+/** XAPI sends `OpaqueRef:NULL`, and some fields an empty string, for no object. */
 export function isSet(ref: Ref | undefined): ref is Ref {
   return ref !== undefined && ref !== "" && ref !== NULL_REF;
 }

@@ -35,6 +35,7 @@ export function toTimeline(
   return hours.map(({ from, entries }) => ({ from, rows: toRows(entries) }));
 }
 
+/** Entries of one kind that follow each other closely are one row. */
 export function toRows(
   entries: readonly ActivityEntry[],
 ): readonly TimelineRow[] {

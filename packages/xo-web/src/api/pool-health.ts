@@ -16,6 +16,7 @@ export interface PoolHealth {
 const failing: readonly PoolState[] = ["backing-off", "failed"];
 const beginning: readonly PoolState[] = ["connecting", "listing"];
 
+/** @param before returned again if nothing differs, so that nothing is rendered */
 export function poolHealth(
   status: Status | undefined,
   before?: PoolHealth,

@@ -29,6 +29,7 @@ export interface CoverageSummary {
   readonly others: readonly UncoveredVm[];
 }
 
+/** Protected are the VMs of scheduled jobs that have a backup. */
 export function summaryOf(coverage: Coverage): CoverageSummary {
   const { protected: planned, notProtected, excluded } = coverage;
   const covered = planned.filter((vm) => vm.lastBackup !== undefined).length;

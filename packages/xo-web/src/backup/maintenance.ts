@@ -48,6 +48,7 @@ export interface VerificationSummary {
   readonly damaged: number;
 }
 
+/** State of the last verification; `damaged` is a number of backups. */
 export function summaryOf(
   verification: Verification | undefined,
 ): VerificationSummary {

@@ -57,6 +57,7 @@ export function inUnit(value: number, { factor }: FilterUnit): number {
   return Number((value / factor).toPrecision(12));
 }
 
+/** Rounded to 12 digits: products of decimal fractions are not exact. */
 export function fromUnit(value: number, { factor }: FilterUnit): number {
   return Number((value * factor).toPrecision(12));
 }

@@ -19,6 +19,7 @@ export interface FieldInputError {
   readonly message: string;
 }
 
+/** An error of a request: its reason, and what belongs to single fields. */
 export function toFailure(error: unknown): FormFailure {
   if (error instanceof ConnectionLostError)
     return { code: undefined, reason: error.message, fields: {} };

@@ -6,6 +6,7 @@ export type Spot =
   | { readonly kind: "host"; readonly area: HostArea }
   | { readonly kind: "pool"; readonly area: PoolArea };
 
+/** What is at a position in CSS pixels of the map. */
 export function spotAt(
   { hosts, pools, rects }: FleetLayout,
   x: number,
@@ -60,6 +61,7 @@ export function areaOf(
   return hosts.find(({ first, end }) => cell >= first && cell < end);
 }
 
+/** In CSS pixels; rectangles are four numbers each in one array. */
 export function rectOfCell({ rects }: FleetLayout, cell: number): Rect {
   const at = 4 * cell;
   return {

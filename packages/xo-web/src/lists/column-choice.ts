@@ -52,6 +52,7 @@ export function shownColumns(
   return chosen.length > 0 ? [...new Set(chosen)] : usual;
 }
 
+/** In rem, to a quarter. */
 export function boundWidth(width: number): number {
   const { least, most } = widthLimits;
   return Math.min(Math.max(Math.round(width * 4) / 4, least), most);

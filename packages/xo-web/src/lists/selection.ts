@@ -24,6 +24,7 @@ export function toggle(selection: Selection, object: ObjectRow): Selection {
   return isIn ? without(selection, object.id) : withAll(selection, [object]);
 }
 
+/** Adds objects to the chosen ones, up to MOST_CHOSEN. */
 export function withAll(
   selection: Selection,
   objects: Iterable<ObjectRow>,

@@ -46,6 +46,7 @@ export interface Server {
 
 const key: InjectionKey<Server> = Symbol("server");
 
+/** The connection to the server. @throws Error outside of the app */
 export function useServer(): Server {
   const server = inject(key);
   if (server === undefined) throw new Error("no server was provided");

@@ -20,6 +20,7 @@ export interface PatchTotals {
   readonly differ: boolean;
 }
 
+/** Of the host that lacks most; undefined: not known yet. */
 export function toTotals({ hosts, differ }: PatchState): PatchTotals {
   const most = (key: "missing" | "security") => {
     const counts = hosts.flatMap((host) => host[key] ?? []);

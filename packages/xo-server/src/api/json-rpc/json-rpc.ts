@@ -42,6 +42,7 @@ export interface JsonRpcOptions {
   readonly onCall?: (client: Client, method: string) => void;
 }
 
+/** Handles JSON-RPC 2.0 requests and batches; errors become JSON-RPC errors with the codes of the table. */
 export function createJsonRpcHandler(
   dispatcher: Dispatcher,
   { idOf = () => undefined, onCall = () => undefined }: JsonRpcOptions = {},

@@ -40,6 +40,7 @@ export function readRange({
   return { from: Number(from), etag: etag === undefined ? etag : String(etag) };
 }
 
+/** Sends a download as the body of the response, with back-pressure to the pool. */
 export function sendDownload(
   reply: FastifyReply,
   { type, body, fileName, ...download }: OpenDownload,

@@ -62,6 +62,7 @@ export async function selectVms(
   return split([...selected.values()], excludedTags ?? DEFAULT_EXCLUDED_TAGS);
 }
 
+/** @returns undefined: it does not exist, or is no VM */
 export function findVm(
   catalog: Pick<Catalog, "get">,
   id: string,

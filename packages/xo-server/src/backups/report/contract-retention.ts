@@ -29,6 +29,7 @@ export function fromContractRetention({
   return retention;
 }
 
+/** Xen Orchestra's settings of the retention: `exportRetention` and `longTermRetention`. */
 export function toContractRetention(retention: Retention): Settings {
   const longTerm = Object.entries(PERIODS).flatMap(([theirs, ours]) => {
     const count = retention[ours] ?? 0;

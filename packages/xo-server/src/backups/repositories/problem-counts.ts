@@ -9,6 +9,7 @@ export interface RepositoryProblems {
   failedRepositories(): number;
 }
 
+/** Numbers of enabled repositories with problems, as metrics of alarm rules. */
 export function countProblems({
   backupRepositories,
 }: Pick<Store, "backupRepositories">): RepositoryProblems {

@@ -38,6 +38,7 @@ export interface RestoreTestReport {
 /** Default of `bootTimeout`. */
 export const BOOT_MS = 600_000;
 
+/** State of a test, persisted before the first call. The token marks all objects that it creates. */
 export function newTest(spec: RestoreTestSpec): RestoreTestState {
   return { spec, token: `[restore test ${randomUUID()}]` };
 }

@@ -162,6 +162,7 @@ export async function dropUnattached(
   }
 }
 
+/** Whether a reference is valid. @throws XapiError other than HANDLE_INVALID */
 export async function exists(
   xapi: Xapi,
   className: string,

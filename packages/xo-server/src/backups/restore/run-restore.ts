@@ -42,6 +42,7 @@ export interface RestoredVm {
   readonly prepared: PreparedRestore;
 }
 
+/** State of a restore, persisted before the first call. The token marks all objects that it creates. */
 export function newState(request: RestoreRequest): RestoreState {
   return { request, token: `[restore ${randomUUID()}]` };
 }

@@ -32,6 +32,7 @@ export function textOf(record: XapiRecord | undefined, key: string): string {
   return typeof value === "string" ? value : "";
 }
 
+/** In bytes; XAPI sends 64-bit integers as strings. 0: missing. */
 export function sizeOf(record: XapiRecord | undefined, key: string): number {
   return Number(record?.[key] ?? 0);
 }

@@ -130,6 +130,7 @@ export interface Action extends ActionDefinition {
   ) => readonly Skipped[];
 }
 
+/** Completes an action with its label and with what all actions have in common. */
 export function defineAction(parts: ActionDefinition): Action {
   const cannot = (object: ObjectRow, text: Messages) =>
     parts.types.includes(object.type)

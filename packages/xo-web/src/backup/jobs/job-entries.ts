@@ -168,6 +168,7 @@ export function retentionInputError(
   return counts.some((count) => Number(count) > 0) ? undefined : "retention";
 }
 
+/** Whether an optional field is empty or an integer between both. */
 export function isWithin(text: string, least: number, most: number): boolean {
   if (text.trim() === "") return true;
   const count = Number(text);
@@ -179,6 +180,7 @@ function toNumber(text: string): number {
   return Number(text.trim().replace(",", "."));
 }
 
+/** Rules of 0 are omitted. */
 export function toRetention(
   entries: BackupJobEntries["retention"],
 ): RetentionCounts {

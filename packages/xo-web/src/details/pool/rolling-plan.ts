@@ -45,6 +45,7 @@ export interface TimeBar {
   readonly to: number;
 }
 
+/** Bars of the hosts of each step: positions as shares of the whole duration, 0 to 1. */
 export function timeBars(
   waves: readonly Pick<
     RollingPreview["waves"][number],

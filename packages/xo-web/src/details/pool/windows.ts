@@ -77,6 +77,7 @@ export function toWindows({
   };
 }
 
+/** `00:00` to `23:59` */
 export function isTime(time: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(time);
 }

@@ -17,6 +17,7 @@ export function bootSteps(order: string | undefined): BootStep[] {
   ];
 }
 
+/** XAPI's string of letters, such as `cdn`. */
 export function toOrder(steps: readonly BootStep[]): string {
   return steps
     .filter(({ isOn }) => isOn)

@@ -7,6 +7,7 @@ export type ToolsState =
   | { readonly messageKey: "none" | "agentOnly" }
   | { readonly messageKey: "installed" | "outdated"; readonly version: string };
 
+/** @returns undefined: unknown, as the VM does not run */
 export function toolsOf(vm: ObjectRow): ToolsState | undefined {
   const { power_state, pvDriversDetected, pvDriversVersion } = vm;
   if (power_state !== "Running" && power_state !== "Paused") return undefined;

@@ -41,6 +41,7 @@ export interface PolicyEntries {
   enforceRules: boolean;
 }
 
+/** Shares become percent, seconds of long times minutes. */
 export function toEntries(policy: Policy): PolicyEntries {
   const percent = (share: number) => Math.round(share * 100);
   const minutes = (seconds: number) =>

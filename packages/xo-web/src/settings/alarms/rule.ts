@@ -98,6 +98,7 @@ const factors: Readonly<Record<MetricUnit, number>> = {
   plain: 1,
 };
 
+/** The unit in which a threshold is entered. */
 export function unitOf(metric: string, isShare: boolean): MetricUnit {
   if (isShare) return "percent";
   const known = Object.hasOwn(metrics, metric) ? metrics[metric]! : "plain";

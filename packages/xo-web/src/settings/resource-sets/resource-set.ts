@@ -51,6 +51,7 @@ export interface SetEntries {
   shareByDefault: boolean;
 }
 
+/** Sizes are entered in GiB. */
 export function toEntries(set: ResourceSet | undefined): SetEntries {
   const limits = limitNames.map((name) => {
     const limit = set?.limits[name];

@@ -42,6 +42,7 @@ const remedies: Readonly<Record<string, Remedy>> = {
   BAD_ANSWER: "address",
 };
 
+/** What the user can do about a connection error; `wait`: the server retries. */
 export function remedyFor(code: string): Remedy {
   return Object.hasOwn(remedies, code) ? remedies[code]! : "wait";
 }

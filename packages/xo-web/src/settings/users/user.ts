@@ -58,6 +58,7 @@ export type TokenState = "valid" | "ending" | "ended";
 
 const SOON_MS = 7 * 86_400_000;
 
+/** @param now in ms since the epoch */
 export function tokenState({ expiration }: Token, now: number): TokenState {
   if (expiration <= now) return "ended";
   return expiration - now < SOON_MS ? "ending" : "valid";

@@ -21,6 +21,7 @@ export const isAlarmFilter: Filter = {
 
 export const isNotAlarmFilter: Filter = { kind: "not", term: isAlarmFilter };
 
+/** Whether a message is one of those that Xen Orchestra's REST API lists as alarms. */
 export function isAlarm({ name }: ViewObject): boolean {
   return typeof name === "string" && ALARM_NAMES.includes(name);
 }

@@ -76,6 +76,7 @@ export function readObjects(
   return mapped(pageOf({ hrefs, rows }), query, (object) => object);
 }
 
+/** Whether an object is among those that the caller may read. */
 export function isInExtent(extent: Extent, { json }: CatalogEntry): boolean {
   return typeof extent === "function"
     ? evaluatePredicate(extent, json)

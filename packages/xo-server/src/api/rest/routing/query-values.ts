@@ -17,6 +17,7 @@ export function readBoolean(query: QueryValues, name: string): boolean {
   return toBoolean(name, readText(query, name) ?? "false");
 }
 
+/** @throws XoError INVALID_PARAMETERS */
 export function toBoolean(name: string, value: string): boolean {
   // Clients in Python send `True` and `False`.
   const lower = value.toLowerCase();
@@ -27,6 +28,7 @@ export function toBoolean(name: string, value: string): boolean {
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
+/** @throws XoError INVALID_PARAMETERS */
 export function toNumber(name: string, value: string): number {
   if (NUMBER.test(value)) return Number(value);
   throw invalidInput({ [name]: { message: "invalid float number", value } });
