@@ -5,6 +5,9 @@ import { useToasts } from "../../toasts/use-toasts.js";
 import { isRunning, type BackupRun } from "../run.js";
 import type { BackupJobs } from "../use-jobs.js";
 
+/** An entry of the menu of a job. */
+export type JobAct = "plan" | "schedule" | "switch" | "cancel";
+
 interface NamedJob {
   readonly id: string;
   readonly name: string;

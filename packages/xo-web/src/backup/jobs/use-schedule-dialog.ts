@@ -2,8 +2,7 @@ import { shallowRef, type ShallowRef } from "vue";
 import { useLocale } from "../../locale/use-locale.js";
 import type { Schedule } from "../../settings/jobs/job.js";
 import { useToasts } from "../../toasts/use-toasts.js";
-import type { JobAct } from "./JobShell.vue";
-import type { JobActions } from "./use-job-actions.js";
+import type { JobAct, JobActions } from "./use-job-actions.js";
 
 export interface ScheduleDialogState<Job> {
   /** The job whose schedule is edited; without `schedule` a new one. Undefined: the dialog is closed. */
