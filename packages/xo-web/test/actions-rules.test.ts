@@ -304,6 +304,13 @@ t.test("errors suggest a remedy", (t) => {
     "SR_BACKEND_FAILURE_7(x)",
   );
   t.equal(messageOf(-32000, "as it is", "constructor"), "as it is");
+  const reason = "port is required for TCP";
+  const data = { code: "INVALID_PARAMETERS", reason };
+  t.equal(
+    errorMessage(new RpcError(10, "invalid parameters", data), en),
+    reason,
+  );
+  t.equal(failureMessage({ ...data, message: "invalid", data }, en), reason);
   t.match(
     errorMessage(new ConnectionLostError("gone"), en),
     /may still be running/,

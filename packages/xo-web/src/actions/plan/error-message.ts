@@ -10,7 +10,7 @@ export function errorMessage(error: unknown, text: Messages): string {
   if (error.code === 2) return errors.forbidden;
   if (code === "VMS_CANNOT_LEAVE") return evacuationRefusal(error, text);
   const known = messageOf(code, text);
-  if (known === undefined) return error.message;
+  if (known === undefined) return reasonOf(error);
   return fill(known, { reason: error.message });
 }
 
@@ -22,7 +22,21 @@ export function failureMessage(
   if (code === "VMS_CANNOT_LEAVE")
     return evacuationRefusal({ message, data }, text);
   const known = messageOf(code, text);
-  return known === undefined ? message : fill(known, { reason: message });
+  return known === undefined
+    ? reasonOf({ message, data })
+    : fill(known, { reason: message });
+}
+
+/** Clients of Xen Orchestra know "invalid parameters": which and why is in the data. */
+function reasonOf({
+  message,
+  data,
+}: Pick<Failure, "message" | "data">): string {
+  if (typeof data !== "object" || data === null) return message;
+  const { code, reason } = data as Readonly<Record<string, unknown>>;
+  return code === "INVALID_PARAMETERS" && typeof reason === "string"
+    ? reason
+    : message;
 }
 
 export interface Failure {
