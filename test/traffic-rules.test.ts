@@ -68,12 +68,13 @@ t.test("traffic rules of networks and VIFs", async (t) => {
   });
 
   t.test("a rule of a VIF comes before those of its network", async (t) => {
-    const rule = { ...ssh, direction: "to", allow: false };
+    const ipRange = "0.0.0.0/0";
+    const rule = { ...ssh, ipRange, direction: "to", allow: true };
     await api.ask("vif.addTrafficRule", { id: vif.id, ...rule });
     for (const host of hosts) {
       const ofVif = flowsOf(host).filter(({ mac }) => mac !== undefined);
       t.match(ofVif, [
-        { mac: String(vif["MAC"]), direction: "to", allow: false },
+        { mac: String(vif["MAC"]), direction: "to", allow: true },
       ]);
       for (const other of flowsOf(host))
         if (other.mac === undefined) t.ok(ofVif[0]!.priority > other.priority);
@@ -82,6 +83,7 @@ t.test("traffic rules of networks and VIFs", async (t) => {
     await api.ask("vif.deleteTrafficRule", {
       id: vif.id,
       ...ssh,
+      ipRange,
       direction: "to",
     });
     t.equal(stored("VIF", vif.id), undefined);

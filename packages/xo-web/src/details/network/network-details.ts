@@ -1,3 +1,4 @@
+import type { TrafficRule } from "../../objects/traffic-rule.js";
 import type { Network } from "../../objects/infrastructure.js";
 
 /** Properties that only the page of a network uses. */
@@ -6,4 +7,5 @@ export type NetworkDetails = Network & {
   readonly defaultIsLocked: boolean;
   readonly nbd: boolean;
   readonly insecureNbd: boolean;
+  readonly trafficRules?: readonly TrafficRule[];
 };

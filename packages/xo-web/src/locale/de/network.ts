@@ -37,6 +37,37 @@ export const network: Messages["network"] = {
     unlocked: "entsperrt",
     disabled: "deaktiviert",
   },
+  rules: {
+    heading: "Verkehrsregeln",
+    lead: "Regeln eines VIFs gehen denen seines Netzwerks vor. Ohne passende Regel wird Verkehr durchgelassen.",
+    none: "Keine Verkehrsregeln: Aller Verkehr wird durchgelassen.",
+    add: "Verkehrsregel hinzufügen…",
+    delete: "Verkehrsregel löschen…",
+    addLead:
+      "XCP-ng-Hosts wenden sie sofort an. Eine Regel für denselben Verkehr ändert dessen Aktion.",
+    deleteLead:
+      "Für den Verkehr gelten die anderen Regeln, sonst wird er durchgelassen.",
+    button: "Regel hinzufügen",
+    name: "{action} {protocol} {direction} {range}",
+    columns: {
+      interface: "Schnittstelle",
+      action: "Aktion",
+      protocol: "Protokoll",
+      port: "Port",
+      range: "Adressen",
+      direction: "Richtung",
+    },
+    rangeHint: "IPv4-Adresse oder -Netz; 0.0.0.0/0: alle",
+    portHint: "Nur TCP und UDP",
+    allow: "Erlauben",
+    drop: "Verwerfen",
+    all: "alle",
+    directions: {
+      to: "zu diesen Adressen",
+      from: "von diesen Adressen",
+      "from/to": "von und zu diesen Adressen",
+    },
+  },
   missing:
     "Fehlt auf {hosts}: VMs in diesem Netzwerk können dort nicht starten oder dorthin migriert werden.",
   everyHost: "Auf jedem Host des Pools verfügbar.",
