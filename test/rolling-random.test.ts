@@ -142,10 +142,17 @@ async function update(
   return (await ended.json()) as Ended;
 }
 
+/** The machine is too slow for the accelerated time: a connection was idle for 10 s of it before its request. */
+const TOO_SLOW = /Request Timeout/;
+
 /** As administrators do with VMs that cannot be moved. */
 async function shutDown(api: FastPools["api"], { result }: Ended) {
   for (const { id } of result?.data?.vms ?? [])
-    await api.ask("vm.stop", { id, force: true });
+    for (;;) {
+      const { error } = await api.call("vm.stop", { id, force: true });
+      if (error === undefined) break;
+      if (!TOO_SLOW.test(error.message)) throw new Error(error.message);
+    }
 }
 
 /** Updates a pool; VMs because of which that is refused are shut down before. */
@@ -176,8 +183,7 @@ async function updateOne(
       log = new PoolLog(pool.db);
       continue;
     }
-    // The machine is too slow for the accelerated time: a connection was idle for 10 s of it before its request.
-    if (status !== "success" && /Request Timeout/.test(result?.message ?? "")) {
+    if (status !== "success" && TOO_SLOW.test(result?.message ?? "")) {
       counts.resumed++;
       continue;
     }
