@@ -2,7 +2,7 @@ import { Cable, Pencil, Trash2 } from "@lucide/vue";
 import type { Action } from "../../actions/plan/action.js";
 import type { Field } from "../../actions/plan/action-form.js";
 import type { Messages } from "../../locale/messages.js";
-import { addRule } from "../network/traffic-rule-actions.js";
+import { addRule } from "./traffic-rule-actions.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
 
