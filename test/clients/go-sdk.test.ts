@@ -13,6 +13,8 @@ import { runClient, type Ended } from "./run-client.js";
 // These poll every few seconds. The runner reads the limit of a file, in ms, from a comment, and its process has one of its own.
 t.comment("timeout=900000");
 t.setTimeout(900_000);
+// Beside one another: they wait most of the time, each for its own server.
+t.jobs = 4;
 const LIMIT = { timeout: 900_000 };
 
 /** Prepares servers and pools of its own for a program of get-clients.sh, which the returned function runs. */
