@@ -39,7 +39,7 @@ export function reliabilityDocument(result: Reliability): string {
   const kills = servers.reduce((sum, one) => sum + one.kills, 0);
   return `${[
     "# Reliability: faults and kills",
-    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills}\`; only the sections from \"Kills of several servers\" on are written by hand.`,
+    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills}\`; only the sections from "Kills of several servers" on are written by hand.`,
     `Written on ${result.date}: ${result.machine}. ${circumstances([...runs, ...servers])}`,
     "## Faults of pools",
     "A simulated pool of two hosts with 50 changes a second, a network that fails on request, the connection, the parser and the mirror of the server. During the faults a VM is renamed all the time: the mirror must show each name within 15 s, or report that the pool is not current. Afterwards the mirror must equal the database of the pool, `pool.verify` must agree, and no socket or timer may be left. Timeouts are shorter than the defaults: 1 s to connect and for `event.from`. A sequence is 3 to 7 random faults, some at the same time; `--sequences 1 --seed N` repeats one.",
