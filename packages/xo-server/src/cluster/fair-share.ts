@@ -33,17 +33,40 @@ export function inServerOrder<T>(
 /**
  * The server that should have one more lease, because this one has at least two more.
  * @param servers names of the running servers
+ * @param leaseMs how long a lease is valid after a renewal
  */
 export function leastLoadedServer(
   name: string,
   servers: readonly string[],
   leases: readonly Pick<Lease, "subject" | "owner" | "expiresInMs">[],
+  leaseMs: number,
 ): string | undefined {
-  const counts = new Map(servers.map((server) => [server, 0]));
+  const silent = silentServers(leases, leaseMs);
+  const counts = new Map(
+    servers
+      .filter((server) => !silent.has(server))
+      .map((server) => [server, 0]),
+  );
   for (const { subject, owner, expiresInMs } of leases)
     if (!isServerSubject(subject) && expiresInMs > 0 && counts.has(owner))
       counts.set(owner, counts.get(owner)! + 1);
   const own = counts.get(name) ?? 0;
   const [least] = [...counts].toSorted(([, a], [, b]) => a - b);
   return least !== undefined && least[1] + 2 <= own ? least[0] : undefined;
+}
+
+/**
+ * Servers that no longer renew the lease on their tasks. One that was killed is listed as
+ * running for a moment after others have taken what it had, and would be the least loaded.
+ */
+function silentServers(
+  leases: readonly Pick<Lease, "subject" | "owner" | "expiresInMs">[],
+  leaseMs: number,
+): ReadonlySet<string> {
+  const silent = leases.filter(
+    ({ subject, owner, expiresInMs }) =>
+      isServerSubject(subject) &&
+      (subject !== serverSubject(owner) || expiresInMs < leaseMs / 2),
+  );
+  return new Set(silent.map(({ subject }) => subject.slice(SERVER.length)));
 }

@@ -358,9 +358,10 @@ export class Leases {
 
   /** Transfers one lease to the server that has the fewest, for example one that has just joined. */
   async #rebalance(): Promise<void> {
-    const { store, self, servers, isShared } = this.#options;
+    const { store, self, servers, isShared, leaseMs } = this.#options;
     if (!isShared || this.#isLeaving || servers().length < 2) return;
-    const to = leastLoadedServer(self.owner, servers(), await store.list());
+    const all = await store.list();
+    const to = leastLoadedServer(self.owner, servers(), all, leaseMs);
     if (to === undefined) return;
     for (const entry of this.#entries.values()) {
       const isOurs = entry.lease !== undefined;

@@ -12,6 +12,7 @@ async function setUp(handlers: LeaseHandlers = {}) {
   const clock = new FakeClock();
   const database = new LeaseDatabase(() => clock.now());
   const releases: (readonly string[])[] = [];
+  const transfers: string[] = [];
   const leasesOf = (name: string) =>
     new Leases({
       store: {
@@ -19,6 +20,10 @@ async function setUp(handlers: LeaseHandlers = {}) {
         release: (instance, subjects) => {
           releases.push(subjects);
           return database.release(instance, subjects);
+        },
+        transfer: (fence, servers, ttlMs) => {
+          transfers.push(servers.to);
+          return database.transfer(fence, servers, ttlMs);
         },
       },
       self: { owner: name, instance: `${name} 1` },
@@ -38,7 +43,7 @@ async function setUp(handlers: LeaseHandlers = {}) {
       .filter(({ expiresInMs }) => expiresInMs === 0)
       .map(({ subject }) => subject)
       .toSorted();
-  return { ada, held, releases, free, clock, leasesOf };
+  return { ada, held, releases, transfers, free, clock, database, leasesOf };
 }
 
 function methodsOf(database: LeaseDatabase): LeaseStore {
@@ -171,3 +176,19 @@ t.test(
     await leases.stop();
   },
 );
+
+t.test("a server that was killed gets no lease", async (t) => {
+  for (const isKilled of [false, true]) {
+    const { ada, clock, database, transfers } = await setUp();
+    const bob = { owner: "bob", instance: "bob 1" };
+    await database.take("server/bob", bob, LEASE_MS);
+    for (let check = 0; check < 30; check++) {
+      clock.pass(LEASE_MS / 5);
+      if (!isKilled) await database.renew(bob.instance, LEASE_MS);
+      await ada.check();
+      await settle();
+    }
+    if (isKilled) t.same(transfers, []);
+    else t.equal(transfers[0], "bob");
+  }
+});
