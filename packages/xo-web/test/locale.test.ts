@@ -110,10 +110,7 @@ const oddPhrases: readonly (readonly [odd: RegExp, usual: string])[] = [
   [/take it away|put one in/i, "export, import"],
   [/who has it|what it says/i, "role, privileges"],
   [/^can do/i, "capabilities"],
-  [
-    /between commas|begin anew|they are made|^made$/i,
-    "comma-separated, created",
-  ],
+  [/between commas|they are made|^made$/i, "comma-separated, created"],
   [/rather no/i, "preferred anti-affinity"],
   [/without a place|leave their host/i, "cannot be evacuated"],
   [/somebody has seen/i, "acknowledge"],

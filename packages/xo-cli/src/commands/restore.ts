@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { findArchive } from "../backup/archive.js";
+import { findArchive, type Archive } from "../backup/archive.js";
 import type { Run } from "../command.js";
+import type { Context } from "../context.js";
 import { idOf } from "../objects/object-names.js";
 import { confirm } from "../prompt.js";
 import type { Rpc } from "../server/rpc.js";
@@ -59,15 +60,13 @@ function vmCommand(run: Run): Command {
     )
     .option("--no-wait", "do not wait for its end")
     .action((backup: string, options: VmOptions, command: Command) => {
-      run(command, async (context) => {
-        const server = await context.server();
-        const rpc = await server.signIn();
-        const { id } = await findArchive(rpc, backup);
-        const { wait } = options;
-        const params = await toParams(rpc, options);
-        const path = pathOf(id, "restore");
-        await runAction(context, server, { path, params, wait });
-      });
+      run(command, (context) =>
+        act(context, backup, async ({ rpc }) => ({
+          action: "restore",
+          params: await toParams(rpc, options),
+          wait: options.wait,
+        })),
+      );
     });
 }
 
@@ -122,23 +121,19 @@ function overCommand(run: Run): Command {
         options: OverOptions,
         command: Command,
       ) => {
-        run(command, async (context) => {
-          const server = await context.server();
-          const rpc = await server.signIn();
-          const archive = await findArchive(rpc, backup);
-          const vm = await idOf(rpc, "VM", name);
-          const time = new Date(archive.timestamp).toISOString();
-          if (options.yes !== true)
-            await confirm(
-              context.host,
-              `The disks of ${name} are replaced by those of ${time}`,
-            );
-          await runAction(context, server, {
-            path: pathOf(archive.id, "restore_over"),
-            params: { vm },
-            wait: options.wait,
-          });
-        });
+        run(command, (context) =>
+          act(context, backup, async ({ rpc, archive }) => {
+            const vm = await idOf(rpc, "VM", name);
+            const time = new Date(archive.timestamp).toISOString();
+            if (options.yes !== true)
+              await confirm(
+                context.host,
+                `The disks of ${name} are replaced by those of ${time}`,
+              );
+            const { wait } = options;
+            return { action: "restore_over", params: { vm }, wait };
+          }),
+        );
       },
     );
 }
@@ -164,19 +159,17 @@ function diskCommand(run: Run): Command {
         options: DiskOptions,
         command: Command,
       ) => {
-        run(command, async (context) => {
-          const server = await context.server();
-          const rpc = await server.signIn();
-          const archive = await findArchive(rpc, backup);
-          const { sr, name, wait } = options;
-          const params = {
-            disk: nameOfDisk(archive, disk),
-            sr: await idOf(rpc, "SR", sr),
-            ...(name === undefined ? {} : { name }),
-          };
-          const path = pathOf(archive.id, "restore_disk");
-          await runAction(context, server, { path, params, wait });
-        });
+        run(command, (context) =>
+          act(context, backup, async ({ rpc, archive }) => {
+            const { sr, name, wait } = options;
+            const params = {
+              disk: nameOfDisk(archive, disk),
+              sr: await idOf(rpc, "SR", sr),
+              ...(name === undefined ? {} : { name }),
+            };
+            return { action: "restore_disk", params, wait };
+          }),
+        );
       },
     );
 }
@@ -195,21 +188,37 @@ function testCommand(run: Run): Command {
     .requiredOption("--sr <sr>", SR)
     .option("--no-wait", "do not wait for its end")
     .action((backup: string, options: TestOptions, command: Command) => {
-      run(command, async (context) => {
-        const server = await context.server();
-        const rpc = await server.signIn();
-        const { id } = await findArchive(rpc, backup);
-        const params = { sr: await idOf(rpc, "SR", options.sr) };
-        const { wait } = options;
-        await runAction(context, server, {
-          path: pathOf(id, "check"),
-          params,
-          wait,
-        });
-      });
+      run(command, (context) =>
+        act(context, backup, async ({ rpc }) => ({
+          action: "check",
+          params: { sr: await idOf(rpc, "SR", options.sr) },
+          wait: options.wait,
+        })),
+      );
     });
 }
 
-function pathOf(id: string, action: string): string {
-  return `backup-archives/${encodeURIComponent(id)}/actions/${action}`;
+interface Target {
+  readonly rpc: Rpc;
+  readonly archive: Archive;
+}
+
+interface BackupAction {
+  readonly action: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly wait: boolean;
+}
+
+/** Starts an action on a backup, which is found first, and waits for its end if `wait` is set. */
+async function act(
+  context: Context,
+  backup: string,
+  toAction: (target: Target) => Promise<BackupAction>,
+): Promise<void> {
+  const server = await context.server();
+  const rpc = await server.signIn();
+  const archive = await findArchive(rpc, backup);
+  const { action, params, wait } = await toAction({ rpc, archive });
+  const path = `backup-archives/${encodeURIComponent(archive.id)}/actions/${action}`;
+  await runAction(context, server, { path, params, wait });
 }

@@ -37,7 +37,7 @@ export type Field =
         readonly label: string;
       }[];
     })
-  /** Words between commas. */
+  /** Comma-separated tags. */
   | (FieldBase & {
       readonly kind: "tags";
       readonly initial?: readonly string[];
