@@ -6,8 +6,8 @@ export interface BridgeParts {
   readonly queries: Pick<Queries, "page">;
 }
 
-/** VIFs of a network that are looked at in one step. */
-const PAGE = 500;
+/** VIFs of a network that are read in one step, which builds the object of the VM of each. */
+const PAGE = 50;
 
 /** A running host with the bridge of a network. */
 export interface BridgeHost {

@@ -1,5 +1,5 @@
 import type { PoolObject } from "../objects/pool-objects.js";
-import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
+import type { BridgeHost, BridgeParts } from "./bridge-hosts.js";
 import { addRule, deleteRule, type RuleTarget } from "./openflow-plugin.js";
 import { isSameMatch, type TrafficRule } from "./traffic-rule.js";
 import { ownerOf, targetOf } from "./traffic-rules.js";
@@ -18,17 +18,19 @@ export interface HostRules {
 /**
  * What is to be on each host of a network or VIF with rules.
  * @param id of the network or VIF
+ * @param findHosts the hosts with the bridge of a network: many VIFs share one
  * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
  */
 export async function hostRulesOf(
   id: string,
   parts: BridgeParts,
+  findHosts: (network: PoolObject) => Promise<readonly BridgeHost[]>,
 ): Promise<readonly HostRules[]> {
   const of = ownerOf(id, parts);
   const { owner, network } = of;
   const rules = (owner.object["trafficRules"] ?? []) as TrafficRule[];
   const target = targetOf(of);
-  const hosts = await findBridgeHosts(network, parts);
+  const hosts = await findHosts(network);
   return hosts.map(({ host, vifs }) => ({
     host,
     ownerId: owner.id,

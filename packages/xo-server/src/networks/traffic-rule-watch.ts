@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Contention, Leases } from "../cluster/leases.js";
 import type { Logger } from "../log/logger.js";
-import type { BridgeParts } from "./bridge-hosts.js";
+import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
 import { applyRules, hostRulesOf, type HostRules } from "./host-rules.js";
 
 /** Hosts lose their rules when they boot, and ports that appear later have none. */
@@ -15,6 +15,8 @@ const SUBJECT = "traffic-rules";
 
 /** Setting: a rule was added by a server of this database. */
 const USED = "traffic-rules/used";
+
+type HostFinder = Parameters<typeof hostRulesOf>[2];
 
 export interface TrafficRuleWatchParts extends BridgeParts {
   readonly settings: Pick<Store["settings"], "get" | "add">;
@@ -74,11 +76,12 @@ export class TrafficRuleWatch {
     const { queries, settings } = this.#parts;
     if (settings.get(USED) !== true) return;
     const known = new Set<string>();
+    const findHosts = this.#hostFinder();
     for (const type of ["network", "VIF"]) {
       const filter = "trafficRules?";
       const { ids } = await queries.page({ type, filter, fields: ["id"] });
       for (const id of ids)
-        for (const one of await this.#rulesOf(id)) {
+        for (const one of await this.#rulesOf(id, findHosts)) {
           if (!this.#mayAct) return;
           known.add(keyOf(one));
           await this.#apply(one);
@@ -88,13 +91,28 @@ export class TrafficRuleWatch {
       if (!known.has(key) && this.#mayAct) await this.#remove(key, one);
   }
 
+  /** Looks for the hosts of each network once, however many of its VIFs have rules. */
+  #hostFinder(): HostFinder {
+    const found = new Map<string, ReturnType<HostFinder>>();
+    return (network) => {
+      const hosts =
+        found.get(network.id) ?? findBridgeHosts(network, this.#parts);
+      found.set(network.id, hosts);
+      return hosts;
+    };
+  }
+
   get #mayAct(): boolean {
     return !this.#isStopped && this.#contention?.lease?.isValid === true;
   }
 
   /** Those that are added already, if its pool is not connected. */
-  async #rulesOf(id: string): Promise<readonly HostRules[]> {
-    return hostRulesOf(id, this.#parts).catch((error: unknown) => {
+  async #rulesOf(
+    id: string,
+    findHosts: HostFinder,
+  ): Promise<readonly HostRules[]> {
+    const rules = hostRulesOf(id, this.#parts, findHosts);
+    return rules.catch((error: unknown) => {
       if (!(error instanceof XoError)) throw error;
       if (error.code !== "NOT_CONNECTED") return [];
       return [...this.#applied.values()].filter(
@@ -137,7 +155,7 @@ export class TrafficRuleWatch {
     try {
       await applyRules({ ...one, rules: [] }, one);
     } catch {
-      // A host without the bridge, or without a connection, has no such rules.
+      // Without the bridge the host has no such rules. Without a connection they stay there until its next boot.
     } finally {
       done?.();
     }
