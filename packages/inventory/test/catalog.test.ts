@@ -375,6 +375,29 @@ t.test("the feed's history is limited, and so is the cache", async (t) => {
   await stop();
 });
 
+t.test("the feed retains changes for five minutes", async (t) => {
+  const pool = createPool("a");
+  const { catalog, clock, poll, flush, stop } = await catalogOf(pool);
+  const { epoch } = catalog.feed;
+  const change = async (name: string) => {
+    pool.put("SR", refOf(name), record(name));
+    await poll();
+    await flush();
+  };
+  await change("s1");
+  const first = catalog.feed.revision;
+  const bytes = catalog.stats.feedBytes;
+  clock.advance(4 * 60_000);
+  await change("s2");
+  t.equal(catalog.feed.since({ epoch, revision: first - 1 }).length, 2);
+  clock.advance(2 * 60_000);
+  await change("s3");
+  t.equal(catalog.feed.since({ epoch, revision: first - 1 }), "resync");
+  t.equal(catalog.feed.since({ epoch, revision: first }).length, 2);
+  t.equal(catalog.stats.feedBytes, 2 * bytes);
+  await stop();
+});
+
 function kindsOf(frames: readonly Frame[]): string[] {
   return frames.flatMap(({ changes }) => changes.map(({ kind }) => kind));
 }

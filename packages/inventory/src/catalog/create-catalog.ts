@@ -40,7 +40,7 @@ export interface CatalogOptions {
   readonly windowMs?: number;
   /** Bound of the cache of encoded objects in bytes; default 64 MiB. */
   readonly viewCacheBytes?: number;
-  /** Bound of the frames that the feed retains, in bytes; default 32 MiB. */
+  /** Bound of the frames that the feed retains for at most five minutes, in bytes; default 32 MiB. */
   readonly feedBytes?: number;
   readonly logger?: Logger;
   readonly random?: () => number;
@@ -124,6 +124,7 @@ class InventoryCatalog implements Catalog {
       feed: new FrameRing({
         epoch: randomBytes(8).toString("hex"),
         limit: options.feedBytes ?? 32 << 20,
+        clock,
         logger,
       }),
       hasUnseenChanges: () => inventory.revision !== this.#seenRevision,

@@ -1,4 +1,4 @@
-import type { Logger } from "@xo-server/kit";
+import type { Logger, WallClock } from "@xo-server/kit";
 import type { FeedCursor, Frame, ViewFeed } from "./catalog.js";
 import { EncodedFrame, type FrameContent } from "./frame.js";
 
@@ -6,8 +6,15 @@ export interface FrameRingOptions {
   readonly epoch: string;
   /** Bound of the retained frames in bytes. */
   readonly limit: number;
+  readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "error">;
 }
+
+/**
+ * A reader that is further behind reads all objects again. Without this bound
+ * memory would grow to the limit in bytes, however few changes there are.
+ */
+const MAX_AGE_MS = 5 * 60_000;
 
 /**
  * Assigns revisions to changes of views, retains the last frames, and notifies
@@ -17,6 +24,8 @@ export class FrameRing implements ViewFeed {
   readonly #options: FrameRingOptions;
   readonly #listeners = new Set<(frame: Frame) => void>();
   #frames: (EncodedFrame | undefined)[] = [];
+  /** Of each frame, in milliseconds of the clock. */
+  #pushedAt: number[] = [];
   /** Index of the oldest retained frame; the array is trimmed in bulk. */
   #oldestIndex = 0;
   #bytes = 0;
@@ -54,6 +63,7 @@ export class FrameRing implements ViewFeed {
     for (const frame of this.#frames)
       if (frame !== undefined) frame.onGrow = () => undefined;
     this.#frames = [];
+    this.#pushedAt = [];
     this.#oldestIndex = 0;
     this.#bytes = 0;
     return first;
@@ -64,6 +74,7 @@ export class FrameRing implements ViewFeed {
     const frame = new EncodedFrame({ ...content, first: this.#revision + 1 });
     this.#revision = frame.last;
     this.#frames.push(frame);
+    this.#pushedAt.push(this.#options.clock.now());
     this.#bytes += frame.byteLength;
     frame.onGrow = (bytes) => {
       this.#bytes += bytes;
@@ -115,9 +126,13 @@ export class FrameRing implements ViewFeed {
   }
 
   #trim(): void {
-    while (this.#bytes > this.#options.limit) {
+    const { limit, clock } = this.#options;
+    const tooOld = clock.now() - MAX_AGE_MS;
+    for (;;) {
       const frame = this.#frames[this.#oldestIndex];
       if (frame === undefined) break;
+      if (this.#bytes <= limit && this.#pushedAt[this.#oldestIndex]! >= tooOld)
+        break;
       this.#bytes -= frame.byteLength;
       // A subscriber that still uses the frame may encode it; that no longer
       // counts here.
@@ -127,6 +142,7 @@ export class FrameRing implements ViewFeed {
     if (this.#oldestIndex < 64 || this.#oldestIndex < this.#frames.length / 2)
       return;
     this.#frames = this.#frames.slice(this.#oldestIndex);
+    this.#pushedAt = this.#pushedAt.slice(this.#oldestIndex);
     this.#oldestIndex = 0;
   }
 }

@@ -61,8 +61,8 @@ const shares = {
   recordCache: { share: 1 / 16, floor: 16 * MIB, ceiling: 256 * MIB },
   // About 1.5 kB per object: the views of 600,000 objects.
   viewCache: { share: 1 / 8, floor: 32 * MIB, ceiling: 1024 * MIB },
-  // 5,000 changes per second of 200 bytes for two minutes: a client that was
-  // disconnected for longer reads everything again.
+  // 5,000 changes per second of 200 bytes for two minutes; fewer changes for
+  // five. A client that was disconnected for longer reads everything again.
   feed: { share: 1 / 64, floor: 8 * MIB, ceiling: 128 * MIB },
   // 1,000,000 rows, ten columns, three of them with distinct values in every
   // row.

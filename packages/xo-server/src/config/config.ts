@@ -123,7 +123,7 @@ const Inventory = section("Mirror of the objects of all pools.", {
   ),
   feedBytes: bytes(
     0,
-    "Memory for recent changes that reconnecting clients catch up with, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
+    "Memory for recent changes of the last five minutes that reconnecting clients catch up with, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
     0,
   ),
   columnBytes: bytes(
