@@ -30,6 +30,7 @@ const workers = {
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
   "zstd-worker": "packages/backup/dist/src/format/zstd-worker.js",
   "worker-program": "packages/backup/dist/src/worker/worker-program.js",
+  "saml-worker": "packages/xo-server/dist/src/auth/saml/saml-worker.js",
   "watchdog-worker": "packages/xo-server/dist/src/lifecycle/watchdog-worker.js",
 };
 

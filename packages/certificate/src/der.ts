@@ -17,6 +17,11 @@ export function boolean(value: boolean): Buffer {
   return encode(0x01, Buffer.from([value ? 0xff : 0]));
 }
 
+/** NULL: the parameters of an algorithm that has none. */
+export function nothing(): Buffer {
+  return encode(0x05, Buffer.alloc(0));
+}
+
 export function octetString(bytes: Buffer): Buffer {
   return encode(0x04, bytes);
 }

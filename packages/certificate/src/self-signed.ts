@@ -6,6 +6,7 @@ import {
   contextTag,
   integer,
   moment,
+  nothing,
   objectId,
   octetString,
   sequence,
@@ -18,6 +19,8 @@ export interface CertificateOptions {
   readonly commonName: string;
   /** DNS names and IP addresses that the certificate is valid for. */
   readonly names: readonly string[];
+  /** Default: `ec`, P-256. `rsa`: 2,048 bits, for peers that know nothing else, as XML signatures. */
+  readonly keyType?: "ec" | "rsa";
   /** Marks the certificate as an authority: GnuTLS (qemu) trusts no other self-signed one. */
   readonly isAuthority?: boolean;
   /** Milliseconds since the epoch; default: now. */
@@ -35,24 +38,29 @@ export interface CertificateAndKey {
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
-/** Object identifiers of RFC 5280 and RFC 5758. */
-const ECDSA_WITH_SHA256 = sequence(objectId("1.2.840.10045.4.3.2"));
+/** Object identifiers of RFC 5280, RFC 5758 and RFC 8017. */
+const ALGORITHMS = {
+  ec: sequence(objectId("1.2.840.10045.4.3.2")),
+  rsa: sequence(objectId("1.2.840.113549.1.1.11"), nothing()),
+};
 const COMMON_NAME = objectId("2.5.4.3");
 const SERVER_AUTH = objectId("1.3.6.1.5.5.7.3.1");
 const VERSION_3 = contextTag(0, integer(Buffer.from([2])));
 
-/** Creates a P-256 key and a certificate for TLS servers that is signed with it (RFC 5280). */
+/** Creates a key and a certificate for TLS servers that is signed with it (RFC 5280). */
 export function makeSelfSigned(options: CertificateOptions): CertificateAndKey {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", {
-    namedCurve: "P-256",
-  });
-  const { validFrom = Date.now() } = options;
+  const { validFrom = Date.now(), keyType = "ec" } = options;
+  const algorithm = ALGORITHMS[keyType];
+  const { publicKey, privateKey } =
+    keyType === "ec"
+      ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+      : generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const { validUntil = validFrom + YEAR_MS } = options;
   const name = nameOf(options.commonName.slice(0, 64));
   const toBeSigned = sequence(
     VERSION_3,
     integer(serialNumber()),
-    ECDSA_WITH_SHA256,
+    algorithm,
     name,
     sequence(moment(validFrom), moment(validUntil)),
     name,
@@ -60,7 +68,7 @@ export function makeSelfSigned(options: CertificateOptions): CertificateAndKey {
     contextTag(3, extensionsOf(options)),
   );
   const signature = sign("sha256", toBeSigned, privateKey);
-  const cert = sequence(toBeSigned, ECDSA_WITH_SHA256, bitString(signature));
+  const cert = sequence(toBeSigned, algorithm, bitString(signature));
   return {
     cert: toPem("CERTIFICATE", cert),
     key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,

@@ -43,6 +43,19 @@ t.test("the certificate says what was asked for", async (t) => {
   t.ok(parsed.verify(parsed.publicKey), "signed with its own key");
 });
 
+t.test("a certificate of an RSA key is signed with it", async (t) => {
+  const { cert, key } = makeSelfSigned({
+    commonName: "a",
+    names: ["a"],
+    keyType: "rsa",
+  });
+  const parsed = new X509Certificate(cert);
+  t.equal(parsed.publicKey.asymmetricKeyType, "rsa");
+  t.equal(parsed.publicKey.asymmetricKeyDetails?.modulusLength, 2_048);
+  t.ok(parsed.checkPrivateKey(createPrivateKey(key)));
+  t.ok(parsed.verify(parsed.publicKey));
+});
+
 t.test("dates after 2049 have four digits of the year", async (t) => {
   const { cert } = makeSelfSigned({
     commonName: "a",

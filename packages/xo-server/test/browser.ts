@@ -7,17 +7,41 @@ export class Browser {
   readonly setCookies: string[] = [];
 
   /** One request; redirects are not followed. */
-  async get(url: string, headers: Record<string, string> = {}) {
+  get(url: string, headers: Record<string, string> = {}) {
+    return this.#request(url, { headers });
+  }
+
+  /**
+   * Posts a form; redirects are not followed.
+   * @param site another: cookies with SameSite=Lax (those of all servers here) are not sent
+   */
+  post(
+    url: string,
+    fields: Record<string, string>,
+    site: "same" | "another" = "same",
+  ) {
+    const body = new URLSearchParams(fields);
+    return this.#request(url, { method: "POST", body }, site === "same");
+  }
+
+  async #request(
+    url: string,
+    { headers, ...init }: RequestInit & { headers?: Record<string, string> },
+    hasCookies = true,
+  ) {
     const { hostname } = new URL(url);
     const jar = this.#jars.get(hostname) ?? new Map<string, string>();
     this.#jars.set(hostname, jar);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`);
     const answer = await fetch(url, {
+      ...init,
       redirect: "manual",
       headers: {
         accept: "text/html",
         ...headers,
-        ...(cookie.length > 0 ? { cookie: cookie.join("; ") } : {}),
+        ...(hasCookies && cookie.length > 0
+          ? { cookie: cookie.join("; ") }
+          : {}),
       },
     });
     for (const line of answer.headers.getSetCookie()) {

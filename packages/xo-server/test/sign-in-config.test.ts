@@ -1,3 +1,4 @@
+import { makeSelfSigned } from "@xo-server/certificate";
 import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 
@@ -16,11 +17,16 @@ function problemsOf(t: Test, config: object): string {
 }
 
 const ldap = { urls: ["ldaps://127.0.0.1"], base: "dc=example" };
+const saml = {
+  signOnUrl: "https://id.example/sso",
+  providerEntityId: "https://id.example",
+  certificate: makeSelfSigned({ commonName: "a", names: ["a"] }).cert,
+};
 const oidc = { issuer: "https://id.example", clientId: "xo" };
 const fingerprint = Array.from({ length: 32 }, () => "AB").join(":");
 
 t.test(
-  "incomplete settings of LDAP and OpenID Connect are reported",
+  "incomplete settings of LDAP, OpenID Connect and SAML are reported",
   async (t) => {
     const invalidConfigs: readonly (readonly [
       config: object,
@@ -51,6 +57,35 @@ t.test(
       ],
       [{ oidc: { issuer: oidc.issuer } }, "oidc.clientId is missing"],
       [
+        { saml: { ...saml, signOnUrl: "http://id.example" } },
+        "saml.signOnUrl must be an https:// URL",
+      ],
+      [
+        { saml: { ...saml, providerEntityId: "" } },
+        "saml.providerEntityId is missing",
+      ],
+      [{ saml: { ...saml, certificate: "" } }, "saml.certificate is missing"],
+      [
+        { saml: { ...saml, certificateFile: "/x" } },
+        "saml.certificate is configured in more than one way",
+      ],
+      [
+        { saml: { ...saml, certificate: "MIIC" } },
+        "saml.certificate has no certificate in PEM format",
+      ],
+      [
+        { saml: { ...saml, certificate: saml.certificate.slice(0, 200) } },
+        "saml.certificate has no certificate in PEM format",
+      ],
+      [
+        { saml: { ...saml, certificate: saml.certificate.replace("M", "-N") } },
+        "saml.certificate has",
+      ],
+      [
+        { saml: { ...saml, callbackUrl: "javascript:x" } },
+        "saml.callbackUrl must be an http",
+      ],
+      [
         { oidc: { ...oidc, issuer: "http://id.example" } },
         "oidc.issuer must be an https:// URL",
       ],
@@ -79,6 +114,7 @@ t.test("valid values are accepted", async (t) => {
     { ldap: { ...ldap, tls: { trust: "fingerprint", fingerprint } } },
     { ldap: { ...ldap, bindDn: "cn=x", bindPasswordFile: "/run/secrets/x" } },
     { oidc },
+    { saml },
     { oidc: { ...oidc, issuer: "http://127.0.0.1:1" } },
     { oidc: { ...oidc, issuer: "http://[::1]:1", clientSecretEnv: "X" } },
     // What is switched off may be half done.

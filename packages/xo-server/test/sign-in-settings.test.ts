@@ -4,6 +4,7 @@ import { loadConfig } from "../src/config/load-config.js";
 import { FakeClock } from "./fake-clock.js";
 import { CLIENT_ID, CLIENT_SECRET, OidcServer } from "./oidc-server.js";
 import { SERVICE_PASSWORD, skipLdap, Slapd } from "./slapd.js";
+import { SamlIdentityProvider } from "./saml-identity-provider.js";
 import { startTestServer } from "./test-server.js";
 
 // The runner reads the limit of a file, in ms, from a comment.
@@ -168,4 +169,43 @@ t.test("OpenID Connect is checked, stored and offered", async (t) => {
   t.match(await anonymous.call("signInProvider.getAll"), {
     error: { code: 2 },
   });
+});
+
+t.test("SAML is stored and offered", async (t) => {
+  const provider = SamlIdentityProvider.create();
+  const server = await startTestServer(t);
+  const admin = await (await server.connect()).signIn();
+  const configuration = {
+    signOnUrl: provider.signOnUrl,
+    providerEntityId: provider.entityId,
+    certificate: provider.certificate,
+    label: "Example",
+  };
+  const set = (change: object, enabled = true) =>
+    admin.call("signInProvider.setSaml", {
+      enabled,
+      configuration: { ...configuration, ...change },
+    });
+  t.match(await set({ certificate: "MIIC" }), {
+    error: {
+      data: { reason: "saml.certificate has no certificate in PEM format" },
+    },
+  });
+  t.match(await set({ entityId: "" }), {
+    error: { data: { reason: "saml.entityId is missing" } },
+  });
+  t.match(await set({ certificateFile: "/etc/shadow" }), {
+    error: { data: { code: "INVALID_PARAMETERS" } },
+  });
+  t.match(await set({}), { result: true });
+  const begin = () =>
+    fetch(`http://${server.host}/signin/saml`, { redirect: "manual" });
+  t.match((await begin()).headers.get("location"), provider.signOnUrl);
+  const all = (await admin.ask("signInProvider.getAll")) as Setting[];
+  t.match(all.at(-1), { id: "saml", source: "database", configuration });
+  t.match(await set({ label: "Other" }, false), { result: true });
+  t.equal((await begin()).status, 404);
+  await admin.ask("signInProvider.delete", { id: "saml" });
+  const after = (await admin.ask("signInProvider.getAll")) as Setting[];
+  t.match(after.at(-1), { id: "saml", source: "none", enabled: false });
 });

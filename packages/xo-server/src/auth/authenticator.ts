@@ -1,4 +1,4 @@
-import type { PendingSignIn } from "./providers/provider.js";
+import type { PendingSignIn, ProviderResponse } from "./providers/provider.js";
 import type { Session } from "./session.js";
 
 /** A user name and a password, as sent by a client. */
@@ -33,28 +33,25 @@ export interface Authenticator {
     address: string,
     gone?: AbortSignal,
   ): Promise<Session>;
-  /** Absent: no provider with a redirect is configured. */
-  readonly redirect?: RedirectSignIn | undefined;
+  /** Providers of OpenID Connect and SAML that are configured. */
+  readonly redirects?: readonly RedirectSignIn[];
 }
 
 /** Sign-in at a provider to which the browser is redirected. */
 export interface RedirectSignIn {
+  /** `oidc` or `saml`. */
+  readonly id: string;
   /** Shown on the sign-in page. */
   readonly label: string;
   /** Callback URL; empty: derived from the host of the request. */
   readonly returnUrl: string;
+  /** Metadata of this server for a provider of SAML, XML. */
+  metadata(callbackUrl: string): string | undefined;
   /** @throws XoError PROVIDER_UNAVAILABLE */
   begin(returnUrl: string): Promise<{
     readonly url: string;
     readonly pending: PendingSignIn;
   }>;
-  /**
-   * @param url of the callback request, with its query
-   * @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE
-   */
-  finish(
-    url: string,
-    pending: PendingSignIn,
-    address: string,
-  ): Promise<Session>;
+  /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
+  finish(response: ProviderResponse, pending: PendingSignIn): Promise<Session>;
 }

@@ -16,6 +16,14 @@ import {
   type ProviderSignInOptions,
 } from "./provider-sign-in.js";
 import type { Directory } from "./providers/provider.js";
+import { SignInQueue } from "./sign-in-queue.js";
+import type {
+  SamlProvider,
+  SamlProviderOptions,
+} from "./saml/saml-provider.js";
+
+/** Responses of SAML that are verified at a time, each in a thread. */
+const MAX_SAML_VERIFICATIONS = 2;
 
 export interface ExternalProvidersOptions
   extends
@@ -30,9 +38,11 @@ export interface ExternalProvidersOptions
 export class ExternalProviders {
   readonly #options: ExternalProvidersOptions;
   readonly #stopListening: () => void;
+  readonly #samlQueue = new SignInQueue(MAX_SAML_VERIFICATIONS);
   #applying: Promise<void> = Promise.resolve();
   #directory: { of: Config["ldap"]; value: Directory } | undefined;
-  #redirect: { of: Config["oidc"]; value: RedirectSignIn } | undefined;
+  #oidc: { of: Config["oidc"]; value: RedirectSignIn } | undefined;
+  #saml: { of: Config["saml"]; value: RedirectSignIn } | undefined;
 
   static async start(
     options: ExternalProvidersOptions,
@@ -54,8 +64,8 @@ export class ExternalProviders {
     return this.#directory?.value;
   }
 
-  get redirect(): RedirectSignIn | undefined {
-    return this.#redirect?.value;
+  get redirects(): readonly RedirectSignIn[] {
+    return [this.#oidc, this.#saml].flatMap((one) => one?.value ?? []);
   }
 
   stop(): void {
@@ -86,8 +96,20 @@ export class ExternalProviders {
     return createProvider({ oidc, logger, env });
   }
 
+  /** A provider that is not in use, to try a configuration. @throws XoError CONFIG_INVALID */
+  async trySaml(saml: Config["saml"]): Promise<SamlProvider> {
+    const { logger } = this.#options;
+    return createSamlProvider({
+      saml,
+      logger,
+      runInTurn: (key, work) =>
+        this.#samlQueue.run({ key, isKnown: false }, work),
+    });
+  }
+
   async #apply(): Promise<void> {
     const { settings, externalUsers, sessions, log } = this.#options;
+    const parts = { externalUsers, sessions, log };
     const ldap = settings.effective("ldap");
     if (!isEqual(ldap, this.#directory?.of)) {
       this.#warnOfClearText(ldap);
@@ -97,17 +119,27 @@ export class ExternalProviders {
       };
     }
     const oidc = settings.effective("oidc");
-    if (isEqual(oidc, this.#redirect?.of)) return;
-    this.#redirect = oidc && {
-      of: oidc,
-      value: new ProviderSignIn({
-        oidc,
-        externalUsers,
-        sessions,
-        log,
-        provider: await this.tryProvider(oidc),
-      }),
-    };
+    if (!isEqual(oidc, this.#oidc?.of))
+      this.#oidc = oidc && {
+        of: oidc,
+        value: new ProviderSignIn({
+          ...parts,
+          label: oidc.label,
+          returnUrl: oidc.redirectUrl,
+          provider: await this.tryProvider(oidc),
+        }),
+      };
+    const saml = settings.effective("saml");
+    if (!isEqual(saml, this.#saml?.of))
+      this.#saml = saml && {
+        of: saml,
+        value: new ProviderSignIn({
+          ...parts,
+          label: saml.label,
+          returnUrl: saml.callbackUrl,
+          provider: await this.trySaml(saml),
+        }),
+      };
   }
 
   #warnOfClearText(ldap: Config["ldap"] | undefined): void {
@@ -133,4 +165,15 @@ async function createDirectory(options: LdapDirectoryOptions) {
 async function createProvider(options: OidcProviderOptions) {
   const { OidcProvider } = await import("./oidc/oidc-provider.js");
   return new OidcProvider(options);
+}
+
+async function createSamlProvider(
+  options: Omit<SamlProviderOptions, "certificates">,
+) {
+  const [{ SamlProvider }, { readSigningCertificates }] = await Promise.all([
+    import("./saml/saml-provider.js"),
+    import("./saml/signing-certificates.js"),
+  ]);
+  const certificates = await readSigningCertificates(options.saml);
+  return new SamlProvider({ ...options, certificates });
 }

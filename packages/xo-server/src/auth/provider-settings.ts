@@ -3,7 +3,7 @@ import type { Store } from "@xo-server/store";
 import { checkSignIn } from "../config/check-sign-in.js";
 import type { Config } from "../config/config.js";
 
-type SignInConfig = Pick<Config, "ldap" | "oidc">;
+type SignInConfig = Pick<Config, "ldap" | "oidc" | "saml">;
 export type ProviderId = keyof SignInConfig;
 
 /** Input for a provider: absent members have the defaults of config.yaml. */
@@ -14,9 +14,11 @@ export type LdapInput = Partial<
   }
 >;
 export type OidcInput = Partial<Config["oidc"]>;
+export type SamlInput = Partial<Config["saml"]>;
 interface Inputs {
   readonly ldap: LdapInput;
   readonly oidc: OidcInput;
+  readonly saml: SamlInput;
 }
 
 /** Where a configuration is from: config.yaml takes precedence over the database. */
@@ -29,8 +31,17 @@ export interface ProviderState<Id extends ProviderId = ProviderId> {
 }
 
 /** Ids of Xen Orchestra's plugins for the same. */
-const ROWS = { ldap: "auth-ldap", oidc: "auth-oidc" } as const;
-const SECRETS = { ldap: "bindPassword", oidc: "clientSecret" } as const;
+const ROWS = {
+  ldap: "auth-ldap",
+  oidc: "auth-oidc",
+  saml: "auth-saml",
+} as const;
+const SECRETS = {
+  ldap: "bindPassword",
+  oidc: "clientSecret",
+  // Requests are not signed.
+  saml: undefined,
+} as const;
 
 /** Configurations of external identity providers: of config.yaml, or encrypted in the database. */
 export class ProviderSettings {
@@ -76,22 +87,28 @@ export class ProviderSettings {
    * @throws XoError INVALID_PARAMETERS
    */
   resolve<Id extends ProviderId>(id: Id, input: Inputs[Id]): SignInConfig[Id] {
-    const { source, configuration: before } = this.get(id);
-    const given = this.#complete(id, input);
-    const key = SECRETS[id];
-    const isSame =
-      source === "database" && serverOf(id, before) === serverOf(id, given);
-    const hasSecret = (given as Record<string, unknown>)[key] !== "";
-    const complete =
-      hasSecret || !isSame
-        ? given
-        : { ...given, [key]: (before as never)[key] };
+    const complete = this.#keepSecret(id, this.#complete(id, input));
     const [problem] = checkSignIn({ ...this.#config, [id]: complete });
     if (problem !== undefined) {
       const reason = `${problem.path.join(".")} ${problem.reason}`;
       throw new XoError("INVALID_PARAMETERS", { reason });
     }
     return complete;
+  }
+
+  #keepSecret<Id extends ProviderId>(
+    id: Id,
+    given: SignInConfig[Id],
+  ): SignInConfig[Id] {
+    const key = SECRETS[id];
+    if (key === undefined) return given;
+    const { source, configuration: before } = this.get(id);
+    const isSame =
+      source === "database" && serverOf(id, before) === serverOf(id, given);
+    const hasSecret = (given as Record<string, unknown>)[key] !== "";
+    return hasSecret || !isSame
+      ? given
+      : { ...given, [key]: (before as never)[key] };
   }
 
   /** @throws XoError UNSUPPORTED, INVALID_PARAMETERS, LAST_ADMIN */
@@ -129,8 +146,13 @@ export class ProviderSettings {
   }
 
   #isInConfig(id: ProviderId): boolean {
-    const { ldap, oidc } = this.#config;
-    return id === "ldap" ? ldap.urls.length > 0 : oidc.issuer !== "";
+    const { ldap, oidc, saml } = this.#config;
+    const isIn = {
+      ldap: ldap.urls.length > 0,
+      oidc: oidc.issuer !== "",
+      saml: saml.signOnUrl !== "",
+    };
+    return isIn[id];
   }
 
   #checkEditable(id: ProviderId): void {
@@ -145,7 +167,7 @@ export class ProviderSettings {
     id: Id,
     input: Inputs[Id],
   ): SignInConfig[Id] {
-    const { ldap, oidc } = this.#config;
+    const { ldap, oidc, saml } = this.#config;
     // Files and variables are for config.yaml: users of the page cannot read files of the server.
     if (id === "oidc")
       return {
@@ -155,6 +177,8 @@ export class ProviderSettings {
         clientSecretFile: "",
         clientSecretEnv: "",
       } as SignInConfig[Id];
+    if (id === "saml")
+      return { ...saml, ...input, certificateFile: "" } as SignInConfig[Id];
     const { tls, groups, ...rest } = input as LdapInput;
     return {
       ...ldap,

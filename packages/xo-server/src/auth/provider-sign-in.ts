@@ -1,55 +1,60 @@
-import type { Config } from "../config/config.js";
 import type { RedirectSignIn } from "./authenticator.js";
-import type { PendingSignIn } from "./providers/provider.js";
+import type {
+  PendingSignIn,
+  ProviderResponse,
+  RedirectProvider,
+} from "./providers/provider.js";
 import type { ExternalUsers } from "./external-users.js";
-import type { OidcProvider } from "./oidc/oidc-provider.js";
 import type { Session } from "./session.js";
 import type { StoredSessions } from "./stored-sessions.js";
 import type { SignInLog } from "./sign-in-log.js";
 
 export interface ProviderSignInOptions {
-  readonly oidc: Pick<Config["oidc"], "label" | "redirectUrl">;
-  readonly provider: OidcProvider;
+  readonly label: string;
+  /** Empty: derived from the host of the request. */
+  readonly returnUrl: string;
+  readonly provider: RedirectProvider;
   readonly externalUsers: ExternalUsers;
   readonly sessions: Pick<StoredSessions, "of">;
   readonly log: Pick<SignInLog, "write">;
 }
 
 /**
- * Creates sessions for users that an OpenID Connect provider has authenticated.
+ * Creates sessions for users that a provider of OpenID Connect or SAML has authenticated.
  * Two-factor authentication is up to the provider.
  */
 export class ProviderSignIn implements RedirectSignIn {
+  readonly id: string;
   readonly label: string;
   readonly returnUrl: string;
   readonly #options: ProviderSignInOptions;
 
   constructor(options: ProviderSignInOptions) {
     this.#options = options;
-    this.label = options.oidc.label;
-    this.returnUrl = options.oidc.redirectUrl;
+    this.id = options.provider.policy.provider;
+    this.label = options.label;
+    this.returnUrl = options.returnUrl;
   }
 
   begin(returnUrl: string): ReturnType<RedirectSignIn["begin"]> {
     return this.#options.provider.begin(returnUrl);
   }
 
+  metadata(callbackUrl: string): string | undefined {
+    return this.#options.provider.metadata?.(callbackUrl);
+  }
+
   async finish(
-    url: string,
+    response: ProviderResponse,
     pending: PendingSignIn,
-    address: string,
   ): Promise<Session> {
-    const {
-      provider,
-      externalUsers: foreignPeople,
-      sessions,
-      log,
-    } = this.#options;
+    const { provider, externalUsers, sessions, log } = this.#options;
     const { policy } = provider;
+    const { address } = response;
     const entry = { address, provider: policy.provider };
     try {
-      const identity = await provider.finish(url, pending);
-      const user = await foreignPeople.signIn(identity, policy);
+      const identity = await provider.finish(response, pending);
+      const user = await externalUsers.signIn(identity, policy);
       await log.write({ ...entry, user });
       return sessions.of({ userId: user.id, proof: "provider" });
     } catch (error) {

@@ -29,8 +29,14 @@ export class SignInQueue {
   /** Waiting attempts by lane; the lane to serve next is the first. */
   readonly #waiting = new Map<string, Attempt[]>();
   readonly #running = new Map<string, number>();
+  readonly #maxRunning: number;
   #runningCount = 0;
   #waitingCount = 0;
+
+  /** @param maxRunning verifications at a time */
+  constructor(maxRunning = MAX_RUNNING) {
+    this.#maxRunning = maxRunning;
+  }
 
   /**
    * @param signal aborted when the client has disconnected: its attempt leaves
@@ -82,7 +88,7 @@ export class SignInQueue {
   /** Known lanes do not wait for others: they use one slot more each. */
   #isFree({ key, isKnown }: SignInLane): boolean {
     const hasTurn = (this.#running.get(key) ?? 0) < MAX_RUNNING_PER_LANE;
-    return hasTurn && (isKnown || this.#runningCount < MAX_RUNNING);
+    return hasTurn && (isKnown || this.#runningCount < this.#maxRunning);
   }
 
   #beginNext(): void {

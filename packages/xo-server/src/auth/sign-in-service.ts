@@ -38,7 +38,7 @@ export interface SignInServiceOptions {
   /** Failed attempts at all servers of the database. Absent: there is only one server. */
   readonly attempts?: SignInThrottleOptions["shared"];
   /** Absent: local passwords only. */
-  readonly providers?: Pick<ExternalProviders, "directory" | "redirect">;
+  readonly providers?: Pick<ExternalProviders, "directory" | "redirects">;
 }
 
 /** Sign-in by token, or by name and password with an optional two-factor code. */
@@ -71,8 +71,8 @@ export class SignInService implements Authenticator {
     return this.#options.providers?.directory?.policy.provider;
   }
 
-  get redirect(): RedirectSignIn | undefined {
-    return this.#options.providers?.redirect;
+  get redirects(): readonly RedirectSignIn[] {
+    return this.#options.providers?.redirects ?? [];
   }
 
   async byToken(

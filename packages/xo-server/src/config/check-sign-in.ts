@@ -1,17 +1,26 @@
 import type { Config } from "./config.js";
+import { findCertificateProblem } from "./certificate-problem.js";
 import type { ConfigProblem } from "./config-problem.js";
 
-type SignInConfig = Pick<Config, "ldap" | "oidc">;
+type SignInConfig = Pick<Config, "ldap" | "oidc" | "saml">;
 
 /** Checks that a schema cannot express. */
-export function checkSignIn({ ldap, oidc }: SignInConfig): ConfigProblem[] {
+export function checkSignIn({
+  ldap,
+  oidc,
+  saml,
+}: SignInConfig): ConfigProblem[] {
   return [
     ...(ldap.urls.length === 0 ? [] : checkLdap(ldap)),
     ...(oidc.issuer === "" ? [] : checkOidc(oidc)),
+    ...(saml.signOnUrl === "" ? [] : checkSaml(saml)),
   ];
 }
 
-export function holdsSignInSecret({ ldap, oidc }: SignInConfig): boolean {
+export function holdsSignInSecret({
+  ldap,
+  oidc,
+}: Pick<Config, "ldap" | "oidc">): boolean {
   return ldap.bindPassword !== "" || oidc.clientSecret !== "";
 }
 
@@ -49,6 +58,26 @@ function checkOidc(oidc: Config["oidc"]): ConfigProblem[] {
     [
       redirectUrl !== "" && !isHttp(redirectUrl),
       "redirectUrl",
+      "must be an http:// or https:// URL",
+    ],
+  ]);
+}
+
+function checkSaml(saml: Config["saml"]): ConfigProblem[] {
+  const { certificate, certificateFile, callbackUrl } = saml;
+  const ways = count(certificate, certificateFile);
+  const problem =
+    certificate === "" ? undefined : findCertificateProblem(certificate);
+  return toProblems("saml", [
+    [!isSafe(saml.signOnUrl), "signOnUrl", "must be an https:// URL"],
+    [saml.providerEntityId === "", "providerEntityId", "is missing"],
+    [saml.entityId === "", "entityId", "is missing"],
+    [ways === 0, "certificate", "is missing"],
+    [ways > 1, "certificate", "is configured in more than one way"],
+    [problem !== undefined, "certificate", problem ?? ""],
+    [
+      callbackUrl !== "" && !isHttp(callbackUrl),
+      "callbackUrl",
       "must be an http:// or https:// URL",
     ],
   ]);

@@ -17,6 +17,7 @@ import { JobConfig } from "./job-config.js";
 import { LdapConfig } from "./ldap-config.js";
 import { MailConfig } from "./mail-config.js";
 import { OidcConfig } from "./oidc-config.js";
+import { SamlConfig } from "./saml-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 import { ServerConfig } from "./server-config.js";
 import { TelemetryConfig } from "./telemetry-config.js";
@@ -288,6 +289,7 @@ export const Config = Type.Object(
     auth: AuthConfig,
     ldap: LdapConfig,
     oidc: OidcConfig,
+    saml: SamlConfig,
     xapi: Xapi,
     consoles: ConsoleConfig,
     mail: MailConfig,

@@ -106,13 +106,14 @@ function isGroup(value: unknown): value is Record<string, unknown> {
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return toConfigProblems(validate.errors ?? []);
-  const { audit, auth, http, ldap, oidc, pools, telemetry } = content as Config;
+  const { audit, auth, http, ldap, oidc, saml, pools, telemetry } =
+    content as Config;
   return [
     ...checkAuth(auth),
     ...checkHttp(http),
     ...checkAudit(audit),
     ...checkTelemetry(telemetry),
-    ...checkSignIn({ ldap, oidc }),
+    ...checkSignIn({ ldap, oidc, saml }),
     ...pools.flatMap((pool, index) => checkPool(pool, ["pools", index])),
   ];
 }

@@ -1,13 +1,18 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { LdapInput, OidcInput } from "../auth/provider-settings.js";
+import type {
+  LdapInput,
+  OidcInput,
+  SamlInput,
+} from "../auth/provider-settings.js";
 import { LdapConfig } from "../config/ldap-config.js";
 import { OidcConfig } from "../config/oidc-config.js";
+import { SamlConfig } from "../config/saml-config.js";
 import { defineOperation } from "./define-operation.js";
 
 const Provider = Type.Object({
   id: Type.String({
-    description: "Id of the sign-in method: password, ldap or oidc.",
+    description: "Id of the sign-in method: password, ldap, oidc or saml.",
   }),
   name: Type.String({ description: "Label." }),
   kind: Type.String({
@@ -41,23 +46,19 @@ export const sessionGetProviders = defineOperation({
     },
   },
   handler(_params, { services }) {
-    const { directory, redirect } = services.signIn;
+    const { directory, redirects } = services.signIn;
     return {
       providers: [
         { id: "password", name: "Password", kind: "password" },
         ...(directory === undefined
           ? []
           : [{ id: directory, name: "LDAP", kind: "password" }]),
-        ...(redirect === undefined
-          ? []
-          : [
-              {
-                id: "oidc",
-                name: redirect.label,
-                kind: "redirect",
-                url: "/signin/oidc",
-              },
-            ]),
+        ...redirects.map((one) => ({
+          id: one.id,
+          name: one.label,
+          kind: "redirect",
+          url: `/signin/${one.id}`,
+        })),
       ],
     };
   },
@@ -88,10 +89,14 @@ const OidcSettings = Type.Partial(
       "As `oidc` of config.yaml. Without clientSecret the stored one is kept, if issuer and clientId are the same.",
   },
 );
+const SamlSettings = Type.Partial(Type.Omit(SamlConfig, ["certificateFile"]), {
+  ...closed,
+  description: "As `saml` of config.yaml.",
+});
 const enabled = Type.Boolean({
   description: "Whether users can sign in with it.",
 });
-const id = Type.Enum(["ldap", "oidc"], {
+const id = Type.Enum(["ldap", "oidc", "saml"], {
   description: "Provider whose configuration is deleted.",
 });
 const change = {
@@ -115,12 +120,12 @@ const Setting = Type.Object({
 
 export const signInProviderGetAll = defineOperation({
   name: "signInProvider.getAll",
-  summary: "Return the configuration of LDAP and OpenID Connect.",
+  summary: "Return the configuration of LDAP, OpenID Connect and SAML.",
   params: Type.Object({}),
   result: Type.Array(Setting),
   permission: "admin",
   handler: (_params, { services }) =>
-    (["ldap", "oidc"] as const).map((one) => {
+    (["ldap", "oidc", "saml"] as const).map((one) => {
       const { source, isEnabled, configuration } =
         services.providerSettings.get(one);
       const shown = Object.entries(configuration);
@@ -166,11 +171,24 @@ export const signInProviderSetOidc = defineOperation({
   },
 });
 
+export const signInProviderSetSaml = defineOperation({
+  ...change,
+  name: "signInProvider.setSaml",
+  summary: "Set the configuration of SAML. It takes effect immediately.",
+  params: Type.Object({ enabled, configuration: SamlSettings }, closed),
+  async handler({ enabled: isEnabled, configuration }, { services }) {
+    const input = configuration as SamlInput;
+    await services.providerSettings.set("saml", isEnabled, input);
+    await services.providers.apply();
+    return true;
+  },
+});
+
 export const signInProviderDelete = defineOperation({
   ...change,
   name: "signInProvider.delete",
   summary:
-    "Delete the stored configuration of LDAP or OpenID Connect. Its users are not deleted, but can no longer sign in with it.",
+    "Delete the stored configuration of LDAP, OpenID Connect or SAML. Its users are not deleted, but can no longer sign in with it.",
   params: Type.Object({ id }, closed),
   async handler(params, { services }) {
     await services.providerSettings.delete(params.id);
@@ -308,6 +326,7 @@ export const signInProviderOperations = [
   signInProviderGetAll,
   signInProviderSetLdap,
   signInProviderSetOidc,
+  signInProviderSetSaml,
   signInProviderDelete,
   signInProviderTestLdap,
   signInProviderTestOidc,

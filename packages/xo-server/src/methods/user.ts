@@ -162,7 +162,7 @@ export const userRemoveAuthProvider = defineOperation({
       authProvider: Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "Identity provider: ldap or oidc.",
+        description: "Identity provider: ldap, oidc or saml.",
       }),
     },
     closed,

@@ -1,3 +1,4 @@
+import { escapeMarkup } from "../encoding/escape-markup.js";
 import {
   figureLines,
   listNames,
@@ -27,7 +28,7 @@ export function toHtml(figures: UsageFigures): string {
         ]),
     ...(lostPools.length === 0
       ? []
-      : [`<p>No longer there: ${escape(lostPools.join(", "))}</p>`]),
+      : [`<p>No longer there: ${escapeMarkup(lostPools.join(", "))}</p>`]),
     ...pools.map(toSection),
     "</body></html>",
   ].join("\n");
@@ -36,14 +37,14 @@ export function toHtml(figures: UsageFigures): string {
 function toSection(pool: PoolFigures): string {
   const rows = figureLines(pool).map(
     ({ name, value, change }) =>
-      `<tr><th scope="row" style="${CELL}">${name}</th><td style="${CELL}">${escape(value)}</td><td style="${NUMBER}">${escape(change)}</td></tr>`,
+      `<tr><th scope="row" style="${CELL}">${name}</th><td style="${CELL}">${escapeMarkup(value)}</td><td style="${NUMBER}">${escapeMarkup(change)}</td></tr>`,
   );
   const lists = topLists
     .filter((list) => pool.top[list].length > 0)
     .map((list) => {
       const items = pool.top[list].map(
         (one) =>
-          `<tr><td style="${CELL}">${escape(one.name)}</td><td style="${NUMBER}">${valueText(list, one)}</td></tr>`,
+          `<tr><td style="${CELL}">${escapeMarkup(one.name)}</td><td style="${NUMBER}">${valueText(list, one)}</td></tr>`,
       );
       return `<h3 style="font-size:14px">${listNames[list]}</h3><table>${items.join("")}</table>`;
     });
@@ -51,18 +52,6 @@ function toSection(pool: PoolFigures): string {
   const silent =
     silentHosts.length === 0
       ? ""
-      : `<p>Hosts without measurements: ${escape(silentHosts.join(", "))}</p>`;
-  return `<h2 style="font-size:17px">${escape(pool.name)}</h2>${silent}<table>${rows.join("")}</table>${lists.join("")}`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+      : `<p>Hosts without measurements: ${escapeMarkup(silentHosts.join(", "))}</p>`;
+  return `<h2 style="font-size:17px">${escapeMarkup(pool.name)}</h2>${silent}<table>${rows.join("")}</table>${lists.join("")}`;
 }

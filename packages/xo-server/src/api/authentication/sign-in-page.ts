@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { XoError, errorTable } from "@xo-server/model";
+import { escapeMarkup } from "../../encoding/escape-markup.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** Instead of 401, which makes browsers ask for a password (HTTP Basic). */
@@ -9,6 +11,7 @@ export function sendSignInError(
   request: FastifyRequest,
   reply: FastifyReply,
   { code, message, data }: XoError,
+  retryPath: string,
 ): FastifyReply {
   const { http } = errorTable[code];
   const reason = typeof data["reason"] === "string" ? data["reason"] : "";
@@ -16,30 +19,53 @@ export function sendSignInError(
   reply.code(http === 401 ? FORBIDDEN : http);
   if (request.headers.accept?.includes("text/html") !== true)
     return reply.type("application/json; charset=utf-8").send({ error });
-  return reply.type("text/html; charset=utf-8").send(toPage(error));
+  return reply.type("text/html; charset=utf-8").send(toPage(error, retryPath));
 }
 
-function toPage(reason: string): string {
+function toPage(reason: string, retryPath: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Sign-in failed</title>
 <h1>Sign-in failed</h1>
-<p>${escape(reason)}</p>
-<p><a href="/signin/oidc">Try again</a> or <a href="/">sign in another way</a>.</p>
+<p>${escapeMarkup(reason)}</p>
+<p><a href="${retryPath}">Try again</a> or <a href="/">sign in another way</a>.</p>
 </html>
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+/** Submits the form at once; the policy of the page has its hash. */
+const SUBMIT = "document.forms[0].submit()";
+const SUBMIT_HASH = createHash("sha256").update(SUBMIT).digest("base64");
 
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+/**
+ * Sends a page that posts the fields again: a request from another site has no cookies with
+ * SameSite=Lax, one from this page has them.
+ */
+export function sendAgain(
+  reply: FastifyReply,
+  fields: Readonly<Record<string, string>>,
+): FastifyReply {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) =>
+      `<input type="hidden" name="${escapeMarkup(name)}" value="${escapeMarkup(value)}">`,
+  );
+  return reply
+    .header(
+      "content-security-policy",
+      `default-src 'none'; script-src 'sha256-${SUBMIT_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    .type("text/html; charset=utf-8").send(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Signing in</title>
+<form method="post">
+${inputs.join("\n")}
+<button>Continue</button>
+</form>
+<script>${SUBMIT}</script>
+</html>
+`);
 }

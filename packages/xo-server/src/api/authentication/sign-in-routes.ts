@@ -2,69 +2,111 @@ import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RedirectSignIn } from "../../auth/authenticator.js";
 import type { OneTimeSeals } from "../../auth/one-time-seals.js";
-import type { PendingSignIn } from "../../auth/providers/provider.js";
+import type {
+  PendingSignIn,
+  ProviderResponse,
+} from "../../auth/providers/provider.js";
 import { toSessionCaller } from "./caller.js";
 import { readCookies } from "./credentials.js";
 import type { LoginOptions } from "./login-options.js";
 import { createTokenCookie } from "./token-cookie.js";
-import { sendSignInError } from "./sign-in-page.js";
+import { sendAgain, sendSignInError } from "./sign-in-page.js";
 
-/** Start and callback of a sign-in at the provider. */
-const PATH = "/signin/oidc";
-const RETURN_PATH = `${PATH}/callback`;
 const COOKIE = "xo-signin";
-const PURPOSE = "sign-in at a provider";
+const PURPOSE = "sign-in at a provider: ";
 /** Time to sign in at the provider, in ms. */
 const PENDING_LIFETIME_MS = 10 * 60_000;
+/** A response of SAML with some hundred groups, in bytes. */
+const MAX_RESPONSE_BYTES = 128 << 10;
+/** Field of a response that this server has sent again. */
+const AGAIN = "again";
 
 export interface SignInRoutesOptions extends LoginOptions {
   /** Pending sign-ins are in cookies of the browsers that began them. */
   readonly seals: OneTimeSeals;
 }
 
-/** Sign-in at a provider: redirect to the provider, callback with a code, redirect to the web page with a cookie. */
+/** Sign-in at a provider: redirect to the provider, callback with its response, redirect to the web page with a cookie. */
 export function addSignInRoutes(
   app: FastifyInstance,
   options: SignInRoutesOptions,
 ): void {
-  const { seals } = options;
-  const answer =
-    (work: (exchange: SignInExchange) => Promise<FastifyReply>) =>
-    async (request: FastifyRequest, reply: FastifyReply) => {
-      try {
-        const provider = providerOf(options);
-        return await work({ request, reply, provider });
-      } catch (error) {
-        if (!(error instanceof XoError)) throw error;
-        return sendSignInError(request, reply, error);
-      }
-    };
-  app.get(
-    PATH,
-    answer(async ({ request, reply, provider }) => {
-      const { url, pending } = await provider.begin(
-        returnUrlOf(request, provider),
+  for (const id of ["oidc", "saml"]) {
+    const answer = answerer(id, options);
+    app.get(
+      pathOf(id),
+      answer(async (exchange) => begin(exchange, options)),
+    );
+    if (id === "oidc")
+      app.get(
+        callbackPathOf(id),
+        answer(async (exchange) => end(exchange, {}, options)),
       );
-      const { remember } = request.query as { readonly remember?: unknown };
-      const begun: BegunSignIn = {
-        ...pending,
-        isRemembered: remember === "true",
-      };
-      const sealed = seals.seal(begun, PURPOSE, PENDING_LIFETIME_MS);
-      const cookie = toCookie(request, sealed);
-      return reply.header("set-cookie", cookie).redirect(url);
-    }),
-  );
+    else addSamlRoutes(app, answer, options);
+  }
+}
+
+type Answerer = (
+  work: (exchange: SignInExchange) => Promise<FastifyReply>,
+) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function answerer(id: string, options: SignInRoutesOptions): Answerer {
+  return (work) => async (request, reply) => {
+    try {
+      const provider = providerOf(id, options);
+      return await work({ request, reply, provider });
+    } catch (error) {
+      if (!(error instanceof XoError)) throw error;
+      return sendSignInError(request, reply, error, pathOf(id));
+    }
+  };
+}
+
+/** The response of SAML is a form that the browser posts. */
+function addSamlRoutes(
+  app: FastifyInstance,
+  answer: Answerer,
+  options: SignInRoutesOptions,
+): void {
   app.get(
-    RETURN_PATH,
-    answer(async (exchange) => {
-      const { request, reply } = exchange;
-      // The cookie is valid once, also if the sign-in fails.
-      reply.header("set-cookie", toCookie(request, ""));
-      const cookie = await finish(exchange, options);
-      return reply.header("set-cookie", cookie).redirect("/");
+    `${pathOf("saml")}/metadata`,
+    answer(async ({ request, reply, provider }) => {
+      const metadata = provider.metadata(callbackUrlOf(request, provider));
+      return reply.type("application/samlmetadata+xml").send(metadata);
     }),
   );
+  void app.register(async (forms) => {
+    forms.removeAllContentTypeParsers();
+    forms.addContentTypeParser(
+      "application/x-www-form-urlencoded",
+      { parseAs: "string", bodyLimit: MAX_RESPONSE_BYTES },
+      (_request, body, done) => {
+        done(null, Object.fromEntries(new URLSearchParams(body as string)));
+      },
+    );
+    forms.post(
+      callbackPathOf("saml"),
+      answer(async (exchange) => {
+        const {
+          SAMLResponse = "",
+          RelayState = "",
+          ...others
+        } = (exchange.request.body ?? {}) as Readonly<Record<string, string>>;
+        const fields = { SAMLResponse, RelayState };
+        return others[AGAIN] === undefined
+          ? sendAgain(exchange.reply, { ...fields, [AGAIN]: "true" })
+          : end(exchange, fields, options);
+      }),
+    );
+  });
+}
+
+function pathOf(id: string): string {
+  return `/signin/${id}`;
+}
+
+function callbackPathOf(id: string): string {
+  return `${pathOf(id)}/callback`;
 }
 
 /** In the cookie of the browser that began it. */
@@ -79,53 +121,91 @@ interface SignInExchange {
   readonly provider: RedirectSignIn;
 }
 
+async function begin(
+  { request, reply, provider }: SignInExchange,
+  { seals }: SignInRoutesOptions,
+): Promise<FastifyReply> {
+  const { url, pending } = await provider.begin(
+    callbackUrlOf(request, provider),
+  );
+  const { remember } = request.query as { readonly remember?: unknown };
+  const begun: BegunSignIn = { ...pending, isRemembered: remember === "true" };
+  const sealed = seals.seal(begun, PURPOSE + provider.id, PENDING_LIFETIME_MS);
+  const cookie = toCookie(request, provider, sealed);
+  return reply.header("set-cookie", cookie).redirect(url);
+}
+
+async function end(
+  exchange: SignInExchange,
+  fields: ProviderResponse["fields"],
+  options: SignInRoutesOptions,
+): Promise<FastifyReply> {
+  const { request, reply, provider } = exchange;
+  // The cookie is valid once, also if the sign-in fails.
+  reply.header("set-cookie", toCookie(request, provider, ""));
+  const cookie = await finish(exchange, fields, options);
+  // 303: GET follows a form that was posted.
+  const status = request.method === "POST" ? 303 : 302;
+  return reply.header("set-cookie", cookie).redirect("/", status);
+}
+
 /** @returns the cookie with the new token */
 async function finish(
   { request, provider }: SignInExchange,
+  fields: ProviderResponse["fields"],
   { dispatcher, anonymous, seals }: SignInRoutesOptions,
 ): Promise<string> {
   const { address, isSecure } = request.clientAddress;
   const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
-  const pending = (await seals.redeem(sealed ?? "", PURPOSE)) as
+  const pending = (await seals.redeem(sealed ?? "", PURPOSE + provider.id)) as
     BegunSignIn | undefined;
   if (pending === undefined)
     throw toInvalidCredentials(
       "no pending sign-in in this browser, or it has expired",
     );
   const { search, searchParams } = new URL(request.url, "http://here");
-  if (searchParams.get("state") !== pending.state)
+  const state = fields["RelayState"] ?? searchParams.get("state");
+  if (state !== pending.state)
     throw toInvalidCredentials("the response belongs to another sign-in");
-  const url = returnUrlOf(request, provider) + search;
-  const session = await provider.finish(url, pending, address);
+  const url = callbackUrlOf(request, provider) + search;
+  const session = await provider.finish({ url, fields, address }, pending);
   const { context } = toSessionCaller(session, address, anonymous);
   const { isRemembered } = pending;
   return createTokenCookie(dispatcher, context, { isSecure, isRemembered });
 }
 
-function providerOf({ authenticator }: SignInRoutesOptions): RedirectSignIn {
-  const provider = authenticator?.redirect;
+/** @throws XoError NO_SUCH_OBJECT */
+function providerOf(
+  id: string,
+  { authenticator }: SignInRoutesOptions,
+): RedirectSignIn {
+  const provider = authenticator?.redirects?.find((one) => one.id === id);
   if (provider !== undefined) return provider;
-  throw new XoError("NO_SUCH_OBJECT", { type: "provider", id: "oidc" });
+  throw new XoError("NO_SUCH_OBJECT", { type: "provider", id });
 }
 
 /** @throws XoError INVALID_REQUEST */
-function returnUrlOf(
+function callbackUrlOf(
   request: FastifyRequest,
-  { returnUrl }: RedirectSignIn,
+  { id, returnUrl }: RedirectSignIn,
 ): string {
   if (returnUrl !== "") return returnUrl;
   const { isSecure, host } = request.clientAddress;
-  const url = `${isSecure ? "https" : "http"}://${host}${RETURN_PATH}`;
+  const url = `${isSecure ? "https" : "http"}://${host}${callbackPathOf(id)}`;
   if (host !== undefined && URL.canParse(url)) return url;
   throw new XoError("INVALID_REQUEST", { reason: "no Host header" });
 }
 
 /** SameSite=Lax, because the callback comes from another site. @param value empty: deletes the cookie */
-function toCookie(request: FastifyRequest, value: string): string {
+function toCookie(
+  request: FastifyRequest,
+  { id }: RedirectSignIn,
+  value: string,
+): string {
   const { isSecure } = request.clientAddress;
   const seconds = value === "" ? 0 : PENDING_LIFETIME_MS / 1000;
   const secure = isSecure ? "; Secure" : "";
-  return `${COOKIE}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${COOKIE}=${value}; Path=${pathOf(id)}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 function toInvalidCredentials(reason: string): XoError {

@@ -5,6 +5,8 @@ import type {
   ExternalIdentity,
   PendingSignIn,
   ProviderPolicy,
+  ProviderResponse,
+  RedirectProvider,
 } from "../providers/provider.js";
 import { readConfigSecret } from "../providers/read-secret.js";
 import { boundedFetch } from "./bounded-fetch.js";
@@ -15,6 +17,11 @@ export interface OidcProviderOptions {
   readonly oidc: Config["oidc"];
   readonly logger: Logger;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+interface PendingAuthorization extends PendingSignIn {
+  readonly nonce: string;
+  readonly verifier: string;
 }
 
 /** What a provider says about itself (OpenID Connect Discovery 1.0, section 3). */
@@ -32,7 +39,7 @@ export interface ProviderDescription {
  * The discovery document is read at the first sign-in and after each failure, so
  * that an unavailable provider does not delay the start of the server.
  */
-export class OidcProvider {
+export class OidcProvider implements RedirectProvider {
   readonly policy: ProviderPolicy;
   readonly #options: OidcProviderOptions;
   #configuration: Promise<oidc.Configuration> | undefined;
@@ -46,7 +53,7 @@ export class OidcProvider {
   /** @throws XoError PROVIDER_UNAVAILABLE */
   async begin(returnUrl: string): Promise<{
     readonly url: string;
-    readonly pending: PendingSignIn;
+    readonly pending: PendingAuthorization;
   }> {
     const pending = {
       state: oidc.randomState(),
@@ -78,7 +85,11 @@ export class OidcProvider {
   }
 
   /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
-  async finish(url: string, pending: PendingSignIn): Promise<ExternalIdentity> {
+  async finish(
+    { url }: ProviderResponse,
+    begun: PendingSignIn,
+  ): Promise<ExternalIdentity> {
+    const pending = begun as PendingAuthorization;
     const configuration = await this.#discover();
     return this.#try(async () => {
       const tokens = await oidc.authorizationCodeGrant(

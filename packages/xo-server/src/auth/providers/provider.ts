@@ -9,7 +9,7 @@ export interface ExternalIdentity {
 
 /** How identities of a provider map to users of this server. */
 export interface ProviderPolicy {
-  /** Stored with users and groups: `ldap` or `oidc`. */
+  /** Stored with users and groups: `ldap`, `oidc` or `saml`. */
   readonly provider: string;
   /** Its members are admins, other users are not; empty: the provider does not decide. */
   readonly adminGroup: string;
@@ -29,7 +29,33 @@ export interface Directory {
 
 /** State of a sign-in at a provider; only the browser that started the sign-in has it. */
 export interface PendingSignIn {
+  /** The provider returns it: `state` of OpenID Connect, `RelayState` of SAML. */
   readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
+}
+
+/** What the browser brings from the provider. */
+export interface ProviderResponse {
+  /** URL of the callback, with its query. */
+  readonly url: string;
+  /** Fields of a POST request; empty for GET. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Address of the client. */
+  readonly address: string;
+}
+
+/** A provider at which users sign in in their browser. */
+export interface RedirectProvider {
+  readonly policy: ProviderPolicy;
+  /** @throws XoError PROVIDER_UNAVAILABLE */
+  begin(callbackUrl: string): Promise<{
+    readonly url: string;
+    readonly pending: PendingSignIn;
+  }>;
+  /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
+  finish(
+    response: ProviderResponse,
+    pending: PendingSignIn,
+  ): Promise<ExternalIdentity>;
+  /** Metadata of this server for a provider of SAML, XML. */
+  metadata?(callbackUrl: string): string;
 }
