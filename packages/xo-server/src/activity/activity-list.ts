@@ -11,7 +11,7 @@ import type { ActivityEntry, ActivityKind, Related } from "./activity-entry.js";
 export interface ActivityQuery {
   /** ms since the epoch; older entries are omitted. */
   readonly since?: number;
-  /** Sequence numbers, exclusive: entries before the one, after the other. */
+  /** Sequence numbers, both exclusive: only entries older than `before` and newer than `after`. */
   readonly before?: number;
   readonly after?: number;
   /** Id of an object that is the subject of the entry or involved. */

@@ -34,16 +34,16 @@ export interface ActivityOptions {
 }
 
 /**
- * In this order, so that names of pools and hosts are known when VM events are
- * recorded.
+ * Followed in this order, so that names of pools and hosts are known when VM events
+ * are recorded.
  */
 const CLASSES = ["pool", "host", "VM", "network"];
 /**
- * Following disks, and SRs with all their disks, costs as much as all other
- * classes: they are followed when another part of the server has started to.
+ * SRs and all their disks cost as much to follow as all other classes together.
+ * They are followed only once another part of the server follows them anyway.
  */
 const ON_DEMAND_CLASSES = ["SR", "VDI"];
-/** Interval of the check for these classes, in ms. */
+/** Interval of the check whether the on-demand classes are followed, in ms. */
 const CHECK_MS = 2_000;
 
 /** Records events of the pools' objects for operators. */
@@ -164,7 +164,7 @@ export class Activity implements ActivityRecorder {
     if (this.#isStopped) return;
     const isFirst = this.#watchers.has(className);
     const watcher = begin(table);
-    // The class was followed before: read its objects once.
+    // Another part of the server already follows the class: read its existing objects once.
     if (!isFirst)
       await inventory.runInSlices("activity", readAll(table, watcher));
     watcher.isComplete = true;

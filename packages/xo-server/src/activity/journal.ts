@@ -38,7 +38,7 @@ export class Journal {
     return this.#written;
   }
 
-  /** Must not be changed. A later `add` may replace the list. */
+  /** Read-only for callers. A later `add` may replace the list. */
   get entries(): readonly ActivityEntry[] {
     this.#evictByAge();
     return this.#entries;

@@ -6,9 +6,9 @@ import type { ObjectReader } from "@xo-server/inventory";
  */
 export interface ObjectFacts {
   readonly type: string;
-  /** For a VM its power state; for a host whether it is enabled and alive. */
+  /** The power state of a VM; for a host whether it is enabled and alive. */
   readonly state: string;
-  /** For a running VM its host; for a snapshot its VM. */
+  /** The host of a running VM; the VM of a snapshot. */
   readonly place: string;
 }
 

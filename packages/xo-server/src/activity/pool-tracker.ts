@@ -11,9 +11,8 @@ export interface PoolWatchOptions {
 }
 
 /**
- * Tracks which pools are live. While a pool is being listed, its objects arrive
- * in bulk, some of them only when the catalog catches up; none of that is
- * activity.
+ * Tracks which pools are live. During a listing the objects of a pool arrive in
+ * bulk, and some reach the catalog later; such changes are not activity.
  */
 export class PoolTracker {
   readonly #options: PoolWatchOptions;
@@ -46,14 +45,14 @@ export class PoolTracker {
       return;
     }
     this.#live.delete(pool);
-    // Lost events are recovered by a listing: the pool itself stayed connected.
+    // A re-listing recovers lost events while the pool stays connected: it remains live.
     if (state === "listing" || state === "re-listing") return;
     if (this.#connected.delete(pool)) this.#options.onLost(pool);
   }
 
   async #begin(pool: string): Promise<void> {
     if (this.#live.has(pool)) return;
-    // The objects of the listing have been processed by then.
+    // The catalog has then processed all objects of the listing.
     await this.#options.catalog.settled();
     if (this.#stateOf(pool) !== "watching" || this.#live.has(pool)) return;
     this.#live.add(pool);

@@ -14,9 +14,7 @@ import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 export interface RowWatcherOptions {
   readonly table: ViewTable;
   readonly facts: FactsDictionary;
-  /**
-   * Whether changes of the pool's objects are events, not part of a listing.
-   */
+  /** Whether changes of the pool's objects are events, and not part of a listing. */
   readonly isLive: (pool: string) => boolean;
   /** Current name of an object. */
   readonly nameOf: (id: string, type: "host" | "VM") => string | undefined;
@@ -34,7 +32,7 @@ export class RowWatcher implements RowObserver {
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
-  /** All objects that existed at the start are known. */
+  /** Whether all objects that existed at the start are known. */
   isComplete = false;
 
   constructor(options: RowWatcherOptions) {
@@ -140,7 +138,10 @@ export class RowWatcher implements RowObserver {
     };
   }
 
-  /** Undefined: not such an object, for example the pool of a halted VM. */
+  /**
+   * Undefined: the id is not of an object of this type, for example the pool that a
+   * halted VM belongs to.
+   */
   #related(id: string, type: "host" | "VM"): Related | undefined {
     const name = this.#options.nameOf(id, type);
     return name === undefined ? undefined : { id, type, name };

@@ -81,7 +81,7 @@ export class AlarmWriter {
   raise(rule: AlarmRule, match: Match): void {
     const { key, objectId } = match;
     const batch = this.#batch(rule);
-    // The clearing was not written yet: the alarm stays open.
+    // The end of the alarm is not in the database yet: the alarm stays open.
     if (batch.clearing.delete(key)) return;
     batch.raising.set(key, {
       ruleId: rule.id,
@@ -94,7 +94,7 @@ export class AlarmWriter {
 
   clear(rule: AlarmRule, key: string): void {
     const batch = this.#batch(rule);
-    // Cleared before it was written: it was never raised.
+    // The alarm is not in the database yet: drop it instead of writing it as cleared.
     if (batch.raising.delete(key)) return;
     batch.clearing.add(key);
   }
@@ -140,7 +140,7 @@ export class AlarmWriter {
     this.#notifiedAt.delete(ruleId);
   }
 
-  /** Pending changes are written. */
+  /** Writes the pending changes before it resolves. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const id of [...this.#batches.keys()]) this.#flush(id);

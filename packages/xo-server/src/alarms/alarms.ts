@@ -36,7 +36,7 @@ import { createNoticeDescriber } from "./notice-describer.js";
 import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
 import { ServerWatcher } from "./server-watcher.js";
 
-/** Rules that must hold this long accept metrics that are a minute old. */
+/** Rules with at least this duration accept metrics that are up to a minute old. */
 const PATIENT_SECONDS = 300;
 
 export interface AlarmsOptions {

@@ -8,8 +8,8 @@ import {
 import type { Condition, StatisticCondition } from "./alarm-rule.js";
 
 /**
- * Maximum number of objects per rule: a change of all of them is processed at
- * once, in some milliseconds.
+ * Maximum number of objects per rule. If all of them change, they are processed at
+ * once, which takes some milliseconds.
  */
 export const MAX_WATCHED = 2_000;
 

@@ -3,7 +3,10 @@ import { toRuleBody } from "./parse-rule.js";
 import type { Condition, Severity } from "./alarm-rule.js";
 import { SERVER_TYPE } from "./server-metrics.js";
 
-/** Set once: rules that an administrator has deleted are not created again. */
+/**
+ * Key of a setting that is written once, so that rules that an administrator has
+ * deleted are not created again.
+ */
 const CREATED = "alarms/default-rules";
 
 interface DefaultRule {
@@ -22,7 +25,7 @@ const statistic = (
   >,
 ): Condition => ({ kind: "statistic", type, metric, comparison: ">", ...more });
 
-/** XAPI messages of failures that no other rule finds. */
+/** XAPI messages about failures that no other default rule covers. */
 const STORAGE_MESSAGES =
   "name:/^(MULTIPATH_PERIODIC_ALERT|PBD_PLUG_FAILED_ON_SERVER_START)$/";
 
@@ -51,7 +54,7 @@ const defaultRules: readonly DefaultRule[] = [
     forSeconds: 300,
     on: statistic("SR", "physical_usage", {
       of: "size",
-      // Disk images of CDs and drives of hosts are always full.
+      // SRs of ISO images and of drives of hosts are always full.
       filter: "!content_type:/^iso$/ !SR_type:/^(udev|iso)$/ size:>0",
       threshold: 0.9,
       clearsAt: 0.85,
@@ -80,7 +83,7 @@ const defaultRules: readonly DefaultRule[] = [
   {
     name: "Hosts of a pool run different versions",
     severity: "warning",
-    // Longer than an update of a pool takes.
+    // Longer than the update of a pool takes.
     forSeconds: 86_400,
     on: statistic(SERVER_TYPE, "versions.pools", {
       threshold: 0,
@@ -168,8 +171,8 @@ const defaultRules: readonly DefaultRule[] = [
 ];
 
 /**
- * Creates the alarm rules that a new server has, without targets. A server that
- * has rules gets none.
+ * Creates the default alarm rules of a new server, without targets. Does nothing if
+ * the server has rules.
  * @throws XoError STORE_UNAVAILABLE
  */
 export async function createDefaultRules({

@@ -95,7 +95,7 @@ export class EventRuleWatcher implements ConditionWatcher {
     return { ...this.#about([applies_to, $pool]), key: String(id), text };
   }
 
-  /** The first of these ids that is a known object. */
+  /** The first of these ids that belongs to a known object. */
   #about(ids: readonly unknown[]): Omit<Match, "key"> {
     for (const id of ids) {
       const entry = typeof id === "string" ? this.#catalog.get(id) : undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { NoticeBody, NoticeEvent } from "./notice.js";
 import type { AlarmRule } from "./alarm-rule.js";
 
-/** What a notice has of its rule. */
+/** The members of a rule that its notices contain. */
 export type ExampleRule = Pick<
   AlarmRule,
   "id" | "name" | "severity" | "on" | "forSeconds"

@@ -7,23 +7,24 @@ export interface FollowedPoolsOptions {
   readonly listPools: () => readonly PoolSummary[];
   readonly catalog: Pick<Catalog, "settled">;
   readonly clock: WallClock;
-  /** Called when the objects of a pool are those of the pool, and may be evaluated. */
+  /** Called when the objects of a pool are current and its rules may be evaluated. */
   readonly onFollowed: (pool: string) => void;
 }
 
 const CHECK_MS = 1_000;
-/** Time after the listing of a pool until live queries have its differences. */
+/** Time after the listing of a pool until live queries have received the changes that it found. */
 const SETTLE_MS = 2_000;
 
 /**
- * Pools whose objects are known to be current: connected, listed once, and the
- * differences of the listing have reached the live queries. Objects of other pools
- * are those of an earlier moment, such as the previous run of the server.
+ * Pools whose objects are known to be current: the pool is connected, was listed,
+ * and live queries have received what the listing has changed. Objects of other
+ * pools may be outdated, for example as the previous run of the server has stored
+ * them.
  */
 export class FollowedPools {
   readonly #options: FollowedPoolsOptions;
   readonly #followed = new Set<string>();
-  /** Connected pools to the time of their connection, in ms since the epoch. */
+  /** Time of the connection by pool, in ms since the epoch. */
   readonly #settling = new Map<string, number>();
   #connected: ReadonlySet<string> | undefined;
   #timer: unknown;
@@ -33,7 +34,7 @@ export class FollowedPools {
     this.#options = options;
   }
 
-  /** Pools that are connected now are followed when it resolves. */
+  /** Resolves when the pools that are connected now are followed. */
   async start(): Promise<void> {
     const connected = this.#listConnected();
     await this.#options.catalog.settled();

@@ -11,9 +11,9 @@ import { toAlarmRule } from "./alarm-rule.js";
 
 export interface NoticeSenderOptions {
   readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
-  /** Of several servers one sends. Default: this one. */
+  /** With several servers on one database, one of them sends. Default: this one. */
   readonly leases?: Pick<Leases, "compete">;
-  /** Interval of the check for notices of other servers, in ms. Default 60,000. */
+  /** Interval of the check for notices that other servers have queued, in ms. Default 60,000. */
   readonly pollMs?: number;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
@@ -22,7 +22,7 @@ export interface NoticeSenderOptions {
   readonly describe: (body: NoticeBody) => NoticeBody;
 }
 
-/** Delays between attempts; after the last the notice is given up. */
+/** Delays between attempts. After the last attempt the notice is marked as failed. */
 const RETRY_DELAYS_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /** Longer than any attempt. */
 const ATTEMPT_MS = 120_000;
@@ -48,7 +48,7 @@ export class NoticeSender {
     this.#options = options;
   }
 
-  /** Sends what is due, as long as no other server does. */
+  /** Sends due notices while this server has the lease on them. */
   async start(): Promise<void> {
     const { leases } = this.#options;
     if (leases === undefined) return this.#takeOver();
@@ -57,7 +57,7 @@ export class NoticeSender {
     });
   }
 
-  /** Makes notices that a killed process was sending due immediately. */
+  /** Makes notices due immediately that a killed process was sending. */
   async #takeOver(): Promise<void> {
     const { store, logger } = this.#options;
     this.#isOurs = true;
@@ -67,7 +67,7 @@ export class NoticeSender {
     this.wake();
   }
 
-  /** There may be something to send. */
+  /** Call it when a notice may be due. */
   wake(): void {
     this.#isWoken = true;
     if (this.#isStopped || !this.#mayAct) return;
@@ -96,7 +96,7 @@ export class NoticeSender {
     });
   }
 
-  /** Waits for messages being sent. */
+  /** Waits for messages that are being sent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#options.clock.clearTimeout(this.#timer);
@@ -185,8 +185,9 @@ export function secretOf(
 }
 
 /**
- * Responses of mail servers are arbitrary text: for our own errors the message,
- * for others the code and its beginning.
+ * Text of an error for status and log. Responses of mail servers are arbitrary
+ * text, so only their code and beginning are used; errors of this server contribute
+ * their message.
  */
 export function errorText(error: unknown): string {
   if (error instanceof XoError) return error.message.slice(0, 200);

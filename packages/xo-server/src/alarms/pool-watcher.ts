@@ -11,10 +11,10 @@ export interface PoolWatcherOptions {
   readonly clock: WallClock;
 }
 
-/** There are about a hundred pools; a check takes microseconds. */
+/** A server has about a hundred pools; checking all takes microseconds. */
 const CHECK_MS = 1_000;
 
-/** Not `stopped`: these connections are disabled on purpose. */
+/** Without `stopped`: an administrator has disabled these connections. */
 const DISCONNECTED: readonly PoolState[] = [
   "connecting",
   "backing-off",
@@ -27,7 +27,7 @@ export class PoolWatcher implements ConditionWatcher {
   readonly #handler: MatchHandler;
   #timer: unknown;
   #disconnected = new Set<string>();
-  /** Pools that have connected, or failed to, since the start. */
+  /** Pools that have connected, or failed to connect, since the start. */
   readonly #attempted = new Set<string>();
 
   constructor(handler: MatchHandler, options: PoolWatcherOptions) {
@@ -53,7 +53,7 @@ export class PoolWatcher implements ConditionWatcher {
       this.#check();
     }, CHECK_MS);
     const pools = listPools();
-    // The first attempt after the start of the server is under way: unknown.
+    // The first connection attempt since the start is in progress: the state is unknown.
     for (const { id, state, error } of pools)
       if (state !== "connecting" || error !== null) this.#attempted.add(id);
     const disconnected = pools.filter(

@@ -14,8 +14,8 @@ export interface RemindersOptions {
 const PAGE = 1_000;
 
 /**
- * Sends reminders of open alarms that were not acknowledged. The interval
- * starts again with the server.
+ * Sends reminders of open alarms that nobody has acknowledged. The interval
+ * restarts with the server.
  */
 export class Reminders {
   readonly #options: RemindersOptions;

@@ -35,20 +35,20 @@ interface Pending {
 }
 
 /**
- * Which objects match a rule, since when, and for which an alarm is open. One
- * timer serves all pending matches, because all wait equally long.
+ * Which objects match a rule, since when, and which have an open alarm. All pending
+ * matches wait equally long, so one timer serves all of them.
  */
 export class RuleState implements MatchHandler {
   readonly #rule: AlarmRule;
   readonly #options: RuleStateOptions;
-  /** In order of their start. */
+  /** Ordered by the start of the match. */
   readonly #pending = new Map<string, Pending>();
   readonly #open = new Map<string, Match>();
-  /** Matching objects of pools that are not current: evaluated again when they are. */
+  /** Matching objects of pools that are not current; evaluated again when the pool is. */
   readonly #deferred = new Map<string, Match>();
   /** Keys of matches beyond the maximum. */
   readonly #omitted = new Set<string>();
-  /** Open alarms whose object is unknown, with the time since when. */
+  /** Open alarms whose object is unknown, with the time since which it is. */
   readonly #unknownSince = new Map<string, number>();
   /** Ids of messages and tasks that were reported. */
   readonly #knownSources: Set<string>;
@@ -140,7 +140,7 @@ export class RuleState implements MatchHandler {
     this.#options.writer.recordEvent(this.#rule, this.#withPool(match), at);
   }
 
-  /** The objects of the pool are current from now on. */
+  /** To be called when the objects of the pool have become current. */
   poolCurrent(pool: string): void {
     for (const [key, match] of [...this.#deferred])
       if (this.#withPool(match).pool === pool) {
@@ -210,7 +210,10 @@ export class RuleState implements MatchHandler {
     }
   }
 
-  /** An object as of an earlier moment, such as the previous run, neither raises nor clears an alarm. */
+  /**
+   * False for outdated objects, for example of the previous run: they neither raise
+   * nor clear an alarm.
+   */
   #isCurrent(match: Match): boolean {
     if (this.#rule.on.kind === "pool") return true;
     const { pool } = this.#withPool(match);

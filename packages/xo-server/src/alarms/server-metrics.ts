@@ -42,7 +42,7 @@ export type ReadServerMetric = (
   metric: ServerMetric,
 ) => Promise<number | ExplainedValue>;
 
-/** A value, and what it is about. */
+/** A value, and the names that explain it in the alarm. */
 export interface ExplainedValue {
   readonly value: number;
   readonly text?: string;
@@ -68,7 +68,7 @@ export function createServerMetrics(sources: {
   readonly updates: UpdateCounts;
   readonly readBackupFigure: ReadBackupFigure;
   readonly repositories: RepositoryProblems;
-  /** Names. */
+  /** Returns the names of other servers without a heartbeat. */
   readonly findLostServers: () => Promise<readonly string[]>;
   readonly clock: { now(): number };
 }): ReadServerMetric {
@@ -109,7 +109,7 @@ async function readBackups(
     const figure = metric.slice("backup.".length) as BackupFigure;
     return (await read(figure)) ?? { value: NaN };
   } catch {
-    // The database is unavailable, which it reports itself.
+    // The unavailable database is reported elsewhere.
     return { value: NaN };
   }
 }
@@ -121,7 +121,7 @@ async function readLostServers(
     const names = await find();
     return { value: names.length, text: names.join(", ") };
   } catch {
-    // The database is unavailable, which it reports itself.
+    // The unavailable database is reported elsewhere.
     return { value: NaN };
   }
 }
@@ -130,15 +130,15 @@ async function readDiskUsage(directory: string): Promise<number> {
   try {
     const { blocks, bavail, bfree } = await statfs(directory);
     const used = blocks - bfree;
-    // As df: blocks that only root may use are neither used nor available.
+    // As `df` does: blocks reserved for root are neither used nor available.
     return used / (used + bavail);
   } catch {
-    // The folder is unavailable; NaN fulfils no condition.
+    // The folder is unavailable. NaN meets no condition.
     return NaN;
   }
 }
 
-/** Used share of the memory of the control group if that has a limit, otherwise of the machine. */
+/** Used share of the memory limit of the control group, or of the machine if there is none. */
 function memoryUsage(): number {
   const limit = process.constrainedMemory();
   const total = limit > 0 && limit < totalmem() ? limit : totalmem();

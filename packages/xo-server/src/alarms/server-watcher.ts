@@ -41,7 +41,7 @@ export class ServerWatcher implements ConditionWatcher {
     this.#options = options;
   }
 
-  /** The first value was compared when it resolves. */
+  /** Compares the first value before it resolves. */
   static async start(
     condition: StatisticCondition,
     handler: MatchHandler,

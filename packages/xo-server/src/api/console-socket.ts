@@ -68,7 +68,7 @@ export class ConsoleSocket {
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
-    // Terminal data is passed on unchanged.
+    // Terminal data may be invalid UTF-8 and is passed on unchanged.
     skipUTF8Validation: true,
     handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
   });
@@ -155,7 +155,7 @@ export class ConsoleSocket {
       hits.count("request_rate_address");
       throw error;
     }
-    // Browsers send the cookie with cross-site upgrades: same check as for changes.
+    // Browsers send the cookie with cross-site upgrades, so the origin is checked as for changes.
     checkSameSite("CONNECT", { ...request.headers, host });
     const ticket = query.get("ticket");
     const { context } =
@@ -206,7 +206,7 @@ function decode(id: string): string {
   try {
     return decodeURIComponent(id);
   } catch {
-    // Not percent-encoded: no object has such an id.
+    // Invalid percent-encoding: no object has such an id.
     return id;
   }
 }

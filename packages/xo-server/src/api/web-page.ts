@@ -15,11 +15,11 @@ export async function addWebPage(
     );
     return;
   }
-  // At the first request: sirv lists all files, which takes 25 to 45 ms of a start.
+  // Created at the first request: sirv lists all files, which would add 25 to 45 ms to each start.
   let serve: RequestHandler | undefined;
   app.get("/*", (request, reply) => {
     serve ??= createFileServer(webRoot);
-    // sirv writes to Node's response, which does not have the headers of Fastify's yet.
+    // sirv writes to Node's response, to which Fastify has not copied its headers yet.
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     let isFound = true;

@@ -35,18 +35,18 @@ export interface WebServerOptions extends Omit<
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
   readonly tls?: Tls | undefined;
-  /** Counts exceeded limits. */
+  /** Counts requests that exceed a limit. */
   readonly hits?: LimitHits;
   readonly readHealth: () => Health;
-  /** Returns the response of /metrics. */
+  /** Returns the response body of /metrics. */
   readonly readMetrics: () => string;
-  /** Metrics of the pools; absent: no such route. */
+  /** Metrics of the pools; absent: the server has no such route. */
   readonly openMetrics?: OpenMetricsSource;
   /** Folder of the built web page; undefined: not built. */
   readonly webRoot: string | undefined;
-  /** Single-use downloads and uploads; absent: no such routes. */
+  /** Single-use downloads and uploads; absent: the server has no such routes. */
   readonly paths?: OneTimePaths;
-  /** Consoles of VMs and hosts; absent: no such routes. */
+  /** Consoles of VMs and hosts; absent: the server has no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
     RestApiOptions,
@@ -59,16 +59,16 @@ export interface WebServerOptions extends Omit<
   >;
 }
 
-/** The web page, /health, /metrics, JSON-RPC and REST. */
+/** Serves the web page, /health, /metrics, JSON-RPC and REST. */
 export interface WebServer {
-  /** Such as `http://0.0.0.0:9000`. */
+  /** URL such as `http://0.0.0.0:9000`. */
   readonly url: string;
   /** Port of the redirect server from http to https; undefined: none. */
   readonly redirectPort: number | undefined;
   stop(): Promise<void>;
 }
 
-/** Characters of a path parameter at most: ids, references, tags. */
+/** Maximum length of a path parameter (id, reference or tag), in characters. */
 const MAX_PARAMETER_LENGTH = 1024;
 
 /** @throws XoError PORT_IN_USE, CONFIG_INVALID: see toListenError */
@@ -128,7 +128,7 @@ function createApp(
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAMETER_LENGTH,
     },
-    // A stopping server does not wait for idle keep-alive connections.
+    // A stop closes idle keep-alive connections instead of waiting for them.
     forceCloseConnections: true,
     // The dispatcher validates parameters. Fastify's schema compilers would add 70 ms to each start.
     schemaController: {
@@ -235,13 +235,19 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
   }
 }
 
-/** 404 of a server that leaves or stops: HAProxy (`http-check disable-on-404`) keeps its clients there, and sends it no new ones. */
+/**
+ * Status of /health. 404 while the server leaves or stops: HAProxy (`http-check
+ * disable-on-404`) keeps existing clients on the server and sends it no new ones.
+ */
 function statusOf({ ready, draining, leaving }: Health): number {
   if (ready) return 200;
   return leaving || draining ? 404 : 503;
 }
 
-/** Adds /metrics: without authentication, so without names of pools and objects. */
+/**
+ * Adds /metrics, which needs no authentication and therefore contains no names of
+ * pools and objects.
+ */
 function addMetrics(app: FastifyInstance, read: () => string): void {
   app.get("/metrics", async (_request, reply) =>
     reply

@@ -3,13 +3,13 @@ import type { ForwardStatus } from "./forward-status.js";
 
 type Position = Pick<AuditRecord, "seq" | "time">;
 
-/** How far a target is, as status and metrics report it. */
+/** How far the log was forwarded to a target, for status and metrics. */
 export class ForwardProgress {
-  /** The last entry that the target has received; undefined: not known yet. */
+  /** Number of the last entry that the target has received; undefined: not known yet. */
   #position: number | undefined;
-  /** The last entry of the log that is known here. */
+  /** Number of the last entry of the log that this server knows of. */
   #last = 0;
-  /** Time of the oldest entry that was not forwarded; undefined: there is none. */
+  /** Time of the oldest entry that was not forwarded; undefined: all were. */
   #oldestAt: number | undefined;
   #isElsewhere = false;
   #error: string | undefined;
@@ -21,7 +21,7 @@ export class ForwardProgress {
     return this.#error !== undefined;
   }
 
-  /** An entry was written to the log. */
+  /** To be called when an entry was written to the log. */
   appended({ seq, time }: Position): void {
     if (seq <= this.#last) return;
     this.#last = seq;
@@ -44,7 +44,7 @@ export class ForwardProgress {
     this.#oldestAt = this.#last > seq ? time : undefined;
   }
 
-  /** Another server forwards. */
+  /** To be called when another server forwards to this target. */
   elsewhere(position: number, next: Position | undefined, last: number): void {
     this.read(position, next === undefined ? [] : [next], last);
     this.#isElsewhere = true;

@@ -8,7 +8,7 @@ import type { AuditTarget } from "./targets/target.js";
 export interface ForwarderOptions {
   readonly name: string;
   readonly target: AuditTarget;
-  /** Whether a new target gets the entries that exist already. */
+  /** Whether a new target also gets the entries that were written before it was added. */
   readonly existingEntries: boolean;
   readonly store: Pick<Store, "audit" | "auditForwards" | "engine">;
   /** Name of this server. */
@@ -17,7 +17,7 @@ export interface ForwarderOptions {
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 
-/** Entries of one attempt. */
+/** Maximum number of entries per attempt. */
 const BATCH = 100;
 /** Delays between failed attempts. */
 const FIRST_RETRY_MS = 1_000;
@@ -38,9 +38,12 @@ export class Forwarder {
   readonly #progress = new ForwardProgress();
   readonly #stop = new AbortController();
   #wake = new AbortController();
-  /** Of the claim, while it is known to be valid. */
+  /** Position of the claim, while it is known to be valid. */
   #position: number | undefined;
-  /** The last entry that the target has received, also if the database could not be written afterwards. */
+  /**
+   * Number of the last entry that the target has received, even if the position
+   * could not be written to the database afterwards.
+   */
   #received = 0;
   #retryMs = FIRST_RETRY_MS;
   #running: Promise<void> = Promise.resolve();
@@ -69,7 +72,7 @@ export class Forwarder {
     await this.#running;
     const { store, name, owner } = this.#options;
     if (this.#position === undefined || store.engine === "sqlite") return;
-    // The claim expires.
+    // If the release fails, the claim expires.
     await store.auditForwards.release(name, owner).catch(() => undefined);
   }
 
@@ -105,7 +108,7 @@ export class Forwarder {
   /** @returns undefined: another server forwards */
   async #claim(): Promise<number | undefined> {
     const { store, name, owner, clock, existingEntries } = this.#options;
-    // A database in a file has one server; a claim in PostgreSQL is renewed.
+    // A SQLite database has one server, whose claim stays valid; a claim in PostgreSQL is renewed.
     if (store.engine === "sqlite" && this.#position !== undefined)
       return this.#position;
     this.#position = await store.auditForwards.claim({
@@ -139,7 +142,7 @@ export class Forwarder {
 
   async #advance(seq: number): Promise<void> {
     const { store, name, owner } = this.#options;
-    // Until it is written, or if another server has claimed the target meanwhile.
+    // Unknown until it is written, or if another server has claimed the target in the meantime.
     this.#position = undefined;
     if (await store.auditForwards.advance(name, owner, seq))
       this.#position = seq;
@@ -161,7 +164,7 @@ export class Forwarder {
     );
   }
 
-  /** The position of the server that forwards. */
+  /** Reads the position of the server that forwards. */
   async #observe(): Promise<void> {
     const { store, name } = this.#options;
     const forwards = await store.auditForwards.list();

@@ -21,7 +21,10 @@ export interface CreatedSignIn {
   readonly providerSettings: ProviderSettings;
 }
 
-/** Local passwords, and external identity providers of config.yaml or the database. */
+/**
+ * Creates the sign-in by local passwords and by the external identity providers of
+ * config.yaml or the database.
+ */
 export async function createSignIn(
   store: Store,
   { sessions, policy }: SignInParts,

@@ -59,7 +59,7 @@ export class ExternalProviders {
     });
   }
 
-  /** Verifies passwords besides the local ones. */
+  /** Verifies passwords in addition to the local ones; undefined: no directory is configured. */
   get directory(): Directory | undefined {
     return this.#directory?.value;
   }
@@ -84,13 +84,13 @@ export class ExternalProviders {
     return this.#applying;
   }
 
-  /** A directory that is not in use, to try a configuration. */
+  /** Connects to a directory that is not in use, to test a configuration. */
   async tryDirectory(ldap: Config["ldap"]): Promise<LdapDirectory> {
     const { clock, logger, env } = this.#options;
     return createDirectory({ ldap, clock, logger, env });
   }
 
-  /** A provider that is not in use, to try a configuration. */
+  /** Creates a provider that is not in use, to test a configuration. */
   async tryProvider(oidc: Config["oidc"]): Promise<OidcProvider> {
     const { logger, env } = this.#options;
     return createProvider({ oidc, logger, env });

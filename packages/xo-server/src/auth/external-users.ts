@@ -76,7 +76,7 @@ export class ExternalUsers {
     const named = store.users.findByName(name);
     if (named === undefined)
       return store.users.create({ name, authProviders: { [provider]: id } });
-    // A user linked to another id of this provider is a different person.
+    // A user who is linked to another id of this provider is a different person.
     if (!linkByName || externalIdOf(named, provider) !== undefined) {
       logger.warn(
         `sign-in by ${provider} rejected: user "${name}" exists and is not linked`,
@@ -112,7 +112,7 @@ export class ExternalUsers {
     } catch (error) {
       if (!(error instanceof XoError && error.code === "LAST_ADMIN"))
         throw error;
-      // Otherwise a renamed group would remove the last administrator.
+      // Without this check a renamed group would remove the last administrator.
       this.#options.logger.warn(
         `user "${user.name}" is not in the group "${adminGroup}" but stays an admin: no other admin can sign in`,
       );

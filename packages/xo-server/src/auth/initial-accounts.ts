@@ -33,10 +33,7 @@ export async function createInitialAccounts(
   if (!hasAdmin) await createAdmin(store, options);
 }
 
-/**
- * A log is read by others and stored for long: it does not contain the
- * password.
- */
+/** Others may read a log, and it is stored for long: it must not contain the password. */
 async function createAdmin(
   { users }: Pick<Store, "users">,
   { logger, policy, passwordFile, env = process.env }: InitialAccountsOptions,
@@ -45,7 +42,7 @@ async function createAdmin(
   if (configured) checkConfigured(configured, policy);
   const password = configured || createPassword();
   const file = configured ? undefined : passwordFile;
-  // Before the user: a password that could not be written would be lost.
+  // Written before the user is created: if the file cannot be written, the password would be lost.
   if (file !== undefined) await writePassword(file, password);
   const admin = { name: ADMIN, password, permission: "admin" } as const;
   if (!(await unlessExists(users.create(admin)))) {
@@ -85,7 +82,10 @@ export function createPassword(): string {
   return randomBytes(15).toString("base64url");
 }
 
-/** Several servers may start at the same time on one database. @returns whether this one created the record */
+/**
+ * Several servers may start at the same time with one database.
+ * @returns whether this server has created the record
+ */
 async function unlessExists(created: Promise<unknown>): Promise<boolean> {
   try {
     await created;

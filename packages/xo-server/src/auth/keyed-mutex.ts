@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
-/** Waiting calls per key at most. */
+/** Maximum number of waiting calls per key. */
 const MAX_WAITING = 100;
 
 /** Runs work with the same key one at a time, in the order of the calls. */
@@ -18,7 +18,7 @@ export class KeyedMutex {
     this.#queues.set(name, lane);
     lane.size++;
     const mine = lane.last.then(work);
-    // The caller of the failed work gets its error; the next one runs anyway.
+    // The caller of the failed work gets its error; the next call runs anyway.
     lane.last = mine.catch(() => undefined);
     try {
       return await mine;

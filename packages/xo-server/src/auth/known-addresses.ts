@@ -10,7 +10,7 @@ const MAX_PAIRS = 10_000;
  */
 export class KnownAddresses {
   readonly #store: Pick<Store, "users" | "tokens">;
-  /** `name address`, those with the oldest sign-in first. */
+  /** `name address`, ordered by the time of the last sign-in, oldest first. */
   readonly #pairs = new Set<string>();
 
   constructor(store: Pick<Store, "users" | "tokens">) {
@@ -38,7 +38,7 @@ export class KnownAddresses {
   }
 }
 
-/** @returns a key for what is counted per name and address */
+/** @returns the key of counters per name and address */
 export function toPair(name: string, address: string): string {
   // Bounds the memory per entry; directories ignore the case of names.
   return `${name.toLowerCase().slice(0, 256)} ${toRateKey(address)}`;

@@ -5,12 +5,12 @@ const MAX_DELAY_MS = 60_000;
 const UNDELAYED_ADDRESS_FAILURES = 10;
 /** Failures are removed this long after the last one. */
 export const EXPIRE_MS = 15 * 60_000;
-/** Names and addresses at most; those with the oldest failure are removed first. */
+/** Maximum number of names and addresses; above, those with the oldest failure are removed. */
 const MAX_KEYS = 10_000;
 
 interface Failures {
   readonly count: number;
-  /** Of the last failure, in ms since the epoch. */
+  /** Time of the last failure, in ms since the epoch. */
   readonly time: number;
 }
 
@@ -30,7 +30,7 @@ export interface ThrottledAttempt {
  */
 export class LoginThrottle {
   readonly #clock: Pick<WallClock, "now">;
-  /** In the order of the last failure. */
+  /** Ordered by the time of the last failure. */
   readonly #failures = new Map<string, Failures>();
 
   constructor(clock: Pick<WallClock, "now">) {
@@ -75,7 +75,10 @@ export class LoginThrottle {
   }
 }
 
-/** The keys by which an attempt is counted, with the failures of each that are not delayed. */
+/**
+ * The keys by which an attempt is counted, each with the number of failures that
+ * cause no delay.
+ */
 export function keysOf({ name, address, isKnown }: ThrottledAttempt): readonly {
   readonly key: string;
   readonly free: number;
@@ -89,8 +92,8 @@ export function keysOf({ name, address, isKnown }: ThrottledAttempt): readonly {
 }
 
 /**
- * The keys whose failures a success ends. Those of the address stay: otherwise the owner of
- * one account could guess passwords of others without delay.
+ * The keys whose failures a success resets. Failures of the address remain:
+ * otherwise the owner of one account could guess passwords of others without delay.
  */
 export function resetKeysOf({ name, address }: ThrottledAttempt): string[] {
   return [userKey(name), knownKey(name, address)];
@@ -104,7 +107,7 @@ export function waitAfter(
 ): number {
   if (count <= free || now - time >= EXPIRE_MS) return 0;
   const pause = FIRST_DELAY_MS * 2 ** (count - free - 1);
-  // Not longer, where the clock was set back.
+  // A clock that was set back must not prolong the delay.
   const since = Math.max(0, now - time);
   return Math.max(0, Math.min(pause, MAX_DELAY_MS) - since);
 }

@@ -3,7 +3,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 
-/** Used secrets in memory at most. */
+/** Maximum number of used secrets in memory. */
 const MAX_USED = 10_000;
 
 export interface OneTimeSealsOptions {
@@ -13,7 +13,7 @@ export interface OneTimeSealsOptions {
 
 interface Sealed {
   readonly id: string;
-  /** In ms since the epoch. */
+  /** Time of expiry, in ms since the epoch. */
   readonly until: number;
   readonly value: unknown;
 }

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Config } from "../config/config.js";
 
-/** What new passwords must fulfil. */
+/** Requirements for new passwords. */
 export class PasswordPolicy {
   readonly #minLength: number;
 

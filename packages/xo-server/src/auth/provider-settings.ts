@@ -6,7 +6,7 @@ import type { Config } from "../config/config.js";
 type SignInConfig = Pick<Config, "ldap" | "oidc" | "saml">;
 export type ProviderId = keyof SignInConfig;
 
-/** Input for a provider: absent members have the defaults of config.yaml. */
+/** Input for a provider; absent members get the defaults of config.yaml. */
 export type LdapInput = Partial<
   Omit<Config["ldap"], "tls" | "groups"> & {
     readonly tls: Partial<Config["ldap"]["tls"]>;
@@ -21,7 +21,7 @@ interface Inputs {
   readonly saml: SamlInput;
 }
 
-/** Where a configuration is from: config.yaml takes precedence over the database. */
+/** Source of a configuration; config.yaml takes precedence over the database. */
 export type ProviderSource = "config" | "database" | "none";
 
 export interface ProviderState<Id extends ProviderId = ProviderId> {
@@ -75,15 +75,15 @@ export class ProviderSettings {
         };
   }
 
-  /** The configuration of an enabled provider. */
+  /** The configuration of a provider that is enabled; undefined: it is not. */
   effective<Id extends ProviderId>(id: Id): SignInConfig[Id] | undefined {
     const { isEnabled, configuration } = this.get(id);
     return isEnabled ? configuration : undefined;
   }
 
   /**
-   * Completes an input. An absent or empty secret is that of the stored configuration, if
-   * it is for the same server and account.
+   * Completes an input. If the secret is absent or empty, that of the stored
+   * configuration is used, provided that server and account are the same.
    * @throws XoError INVALID_PARAMETERS
    */
   resolve<Id extends ProviderId>(id: Id, input: Inputs[Id]): SignInConfig[Id] {
@@ -192,7 +192,7 @@ export class ProviderSettings {
   }
 }
 
-/** Identifies the server to which a secret is sent; it is never sent to another one. */
+/** Identifies the server that a secret is for; the secret is never sent to another one. */
 function serverOf(id: ProviderId, configuration: unknown): string {
   if (id === "ldap") {
     const { urls, startTls, tls, bindDn } = configuration as Config["ldap"];

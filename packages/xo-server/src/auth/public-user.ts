@@ -59,7 +59,10 @@ export function toPublicUser(
   };
 }
 
-/** The user of a session, who may have signed in at a provider, where second factors are its matter. */
+/**
+ * The user of a session as the page sees it. For users who sign in at a provider,
+ * that provider is responsible for second factors.
+ */
 export function toSessionUser(
   user: User,
   {

@@ -8,7 +8,7 @@ import type { ObjectFinder } from "../rights/owners.js";
 import { Rights } from "../rights/rights.js";
 import { toSetPrivileges } from "../rights/set-privileges.js";
 
-/** Distinct rights that are cached; others are computed again. */
+/** Maximum number of distinct rights in the cache; others are computed each time. */
 const MAX_ENTRIES = 1_000;
 
 type Sources = Pick<

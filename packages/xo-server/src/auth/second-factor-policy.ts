@@ -3,14 +3,15 @@ import type { TokenProof, User } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 
 /**
- * What a session may do: everything that its user may (`full`), only set up the second factor
- * (`setUpOnly`), or nothing any more (`ended`: a session that began before its user had a second factor).
+ * What a session allows: everything that its user may do (`full`), only setting up
+ * the second factor (`setUpOnly`), or nothing (`ended`: it began before its user
+ * had a second factor).
  */
 export type SessionStanding = "full" | "setUpOnly" | "ended";
 
 type Account = Pick<User, "permission" | "hasTotp">;
 
-/** Of whom a second factor is required, by `auth.requireSecondFactor`. */
+/** Which users need a second factor, by `auth.requireSecondFactor`. */
 export class SecondFactorPolicy {
   readonly #required: Config["auth"]["requireSecondFactor"];
 
@@ -38,8 +39,9 @@ export class SecondFactorPolicy {
   }
 
   /**
-   * Whether the user must set up a second factor at the next sign-in. Users who can sign in at an
-   * identity provider only are not counted: second factors are its matter.
+   * Whether the user must set up a second factor at the next sign-in. Users who can
+   * only sign in at an identity provider do not: that provider is responsible for
+   * second factors.
    */
   isMissing(
     user: Pick<
@@ -53,7 +55,7 @@ export class SecondFactorPolicy {
   }
 }
 
-/** The answer to everything but the set-up of the second factor. */
+/** The error of all operations other than the set-up of the second factor. */
 export function secondFactorMissing(): XoError {
   return new XoError("SECOND_FACTOR_REQUIRED", {
     advice:
@@ -61,7 +63,7 @@ export function secondFactorMissing(): XoError {
   });
 }
 
-/** A token that was created without a second factor, of a user who has one now. */
+/** The error for a token that was created without a second factor, while its user has one now. */
 export function tokenWithoutSecondFactor(): XoError {
   return new XoError("SECOND_FACTOR_REQUIRED", {
     advice:

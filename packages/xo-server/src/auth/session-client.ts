@@ -1,7 +1,7 @@
 import type { Client } from "./client.js";
 import type { Session } from "./session.js";
 
-/** A client that cannot receive notifications: a request of REST, or of a one-time path. */
+/** A client that cannot receive notifications: a REST request, or a request of a one-time path. */
 export class SessionClient implements Client {
   #session: Session | undefined;
 

@@ -3,13 +3,16 @@ import type { Config } from "../config/config.js";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long a session lasts. */
+/** How long sessions last. */
 export interface SessionLimits {
   /** Time without use after which a session ends, in ms. Undefined: no limit. */
   readonly idleMs: number | undefined;
-  /** Life of a session, however much it is used, in ms. */
+  /** Maximum lifetime of a session, in ms. */
   readonly lifeMs: number;
-  /** The same of a session that a browser remembers, which has no idle limit, in ms. */
+  /**
+   * Maximum lifetime of a session that the browser keeps after it was closed, in
+   * ms. Such a session has no idle limit.
+   */
   readonly rememberedMs: number;
 }
 
@@ -18,7 +21,7 @@ type Limits = Pick<
   "sessionIdleMinutes" | "sessionHours" | "rememberedSessionHours"
 >;
 
-/** In ms; `idleMs` undefined: no limit. */
+/** Converts the configured limits to ms. */
 export function sessionLimitsOf(config: Limits): SessionLimits {
   const { sessionIdleMinutes, sessionHours, rememberedSessionHours } = config;
   return {

@@ -9,12 +9,12 @@ export interface Session {
   readonly userId: string;
   /** The token used to sign in; the session ends with it. */
   readonly tokenId?: string;
-  /** How the user proved their identity. Absent: by no more than a password. */
+  /** How the user proved their identity. Absent: by a password only. */
   readonly proof?: TokenProof;
-  /** Of a session without a token: when it began, in ms since the epoch. */
+  /** When a session without a token began, in ms since the epoch. */
   readonly begunAt?: number;
   /** The user with their current rights; undefined: the session has ended. */
   user(): AuthenticatedUser | undefined;
-  /** Call it when the client uses the session. Absent: uses are recorded elsewhere. */
+  /** To be called when the client uses the session. Absent: uses are recorded elsewhere. */
   used?(): void;
 }

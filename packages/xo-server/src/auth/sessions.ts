@@ -17,7 +17,7 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #clients = new Set<Client>();
-  /** Those that may only set up the second factor. */
+  /** Connections that may only set up the second factor. */
   readonly #setUpOnly = new Set<Client>();
   readonly #rightsListeners: ((client: Client) => void)[] = [];
   readonly #stopListening: () => void;
@@ -36,7 +36,7 @@ export class Sessions {
     return this.#clients.size;
   }
 
-  /** The listener is called when a client has another user, or the same user with other rights. */
+  /** The listener is called when the user of a client, or the rights of that user, have changed. */
   onRights(listener: (client: Client) => void): void {
     this.#rightsListeners.push(listener);
   }
@@ -73,7 +73,7 @@ export class Sessions {
     this.#options.clock.clearTimeout(this.#timer);
   }
 
-  /** One transaction changes several tables: one check covers all. */
+  /** One transaction may change several tables; they share one check. */
   #checkSoon(): void {
     if (this.#isCheckQueued) return;
     this.#isCheckQueued = true;
@@ -111,9 +111,9 @@ export class Sessions {
   }
 
   #close(client: Client): void {
-    // The call that ends its own session (a restore of the configuration) reports its result.
+    // A call that ends its own session (a restore of the configuration) still gets its result.
     client.close(SESSION_EXPIRED, { answersFirst: true });
     this.remove(client);
-    // The client keeps its session: later messages must not be treated as anonymous.
+    // The session stays assigned: later messages must not be treated as anonymous.
   }
 }

@@ -1,17 +1,26 @@
 import { XoError } from "@xo-server/model";
 
-/** Verifications at a time; the hashes among them are limited further by the store. */
+/**
+ * Maximum number of concurrent verifications. The store limits password hashes
+ * among them further.
+ */
 const MAX_RUNNING = 8;
-/** Of one lane: the outcome of the others is known before the next one of it is admitted. */
+/**
+ * Maximum number of concurrent verifications per lane: the outcome of an attempt
+ * must be known before the next attempt of the lane is admitted.
+ */
 const MAX_RUNNING_PER_LANE = 1;
 const MAX_WAITING_PER_LANE = 100;
 const MAX_WAITING = 1_000;
 
-/** Which attempts wait behind each other. */
+/** A queue of attempts that are verified one after the other. */
 export interface SignInLane {
   /** An address, or a name at an address. */
   readonly key: string;
-  /** The name has signed in from there before: served before all others. */
+  /**
+   * The name has signed in from this address before: the lane has priority over all
+   * unknown ones.
+   */
   readonly isKnown: boolean;
 }
 
@@ -26,7 +35,7 @@ interface Attempt {
  * verification, not by all of them.
  */
 export class SignInQueue {
-  /** Waiting attempts by lane; the lane to serve next is the first. */
+  /** Waiting attempts by lane. The first lane is served next. */
   readonly #waiting = new Map<string, Attempt[]>();
   readonly #running = new Map<string, number>();
   readonly #maxRunning: number;
@@ -85,7 +94,7 @@ export class SignInQueue {
     });
   }
 
-  /** Known lanes do not wait for others: they use one slot more each. */
+  /** Known lanes may use one more slot, so that they never wait for unknown ones. */
   #isFree({ key, isKnown }: SignInLane): boolean {
     const hasTurn = (this.#running.get(key) ?? 0) < MAX_RUNNING_PER_LANE;
     return hasTurn && (isKnown || this.#runningCount < this.#maxRunning);
@@ -96,7 +105,7 @@ export class SignInQueue {
       const [attempt] = queue;
       if (attempt === undefined || !this.#isFree(attempt.lane)) continue;
       this.#remove(attempt);
-      // Its next attempt waits for a turn of all other lanes.
+      // Its next attempt waits until all other lanes were served.
       if (queue.length > 0) {
         this.#waiting.delete(key);
         this.#waiting.set(key, queue);

@@ -35,7 +35,10 @@ export interface SignInServiceOptions {
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: WallClock;
-  /** Failed attempts at all servers of the database. Absent: there is only one server. */
+  /**
+   * Counts failed attempts across all servers of the database. Absent: there is
+   * only one server.
+   */
   readonly attempts?: SignInThrottleOptions["shared"];
   /** Absent: local passwords only. */
   readonly providers?: Pick<ExternalProviders, "directory" | "redirects">;
@@ -66,7 +69,7 @@ export class SignInService implements Authenticator {
     });
   }
 
-  /** The provider that verifies passwords besides the local ones. */
+  /** Name of the provider that verifies passwords in addition to the local ones. */
   get directory(): string | undefined {
     return this.#options.providers?.directory?.policy.provider;
   }
@@ -104,7 +107,8 @@ export class SignInService implements Authenticator {
   ): Promise<Session> {
     const attempt = this.#toAttempt(credentials, address);
     this.#throttle.checkHere(attempt);
-    // In its turn, after the throttle: a guess against the cache is delayed like any other.
+    // Queued and throttled like any other attempt, because the cache could be used
+    // to guess passwords.
     const proven = await this.#enqueue(
       attempt,
       async () =>
@@ -150,8 +154,8 @@ export class SignInService implements Authenticator {
   }
 
   /**
-   * Verifies at the end of the queue, where the throttle is checked: the attempts before may
-   * have failed in the meantime.
+   * Queues a verification. The throttle is checked when its turn comes, because
+   * earlier attempts may have failed by then.
    */
   #enqueue<T>(
     attempt: ThrottledAttempt,

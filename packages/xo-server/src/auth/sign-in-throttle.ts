@@ -12,31 +12,43 @@ import {
 } from "./login-throttle.js";
 
 export interface SignInThrottleOptions {
-  /** Of all servers of the database. Absent: there is only one server. */
+  /** Attempts at all servers of the database. Absent: there is only one server. */
   readonly shared?: Pick<SignInAttempts, "read" | "begin" | "fail" | "end">;
   readonly clock: WallClock;
 }
 
-/** An attempt that may be verified now. One of its methods must be called; after the first, others have no effect at other servers. */
+/**
+ * An attempt that may be verified now. Exactly one of its methods must be called;
+ * further calls have no effect on other servers.
+ */
 export interface AdmittedAttempt {
   readonly fail: () => Promise<void>;
   readonly succeed: () => Promise<void>;
-  /** Neither: it was not decided, or more is needed, such as a second factor. */
+  /**
+   * Neither a success nor a failure: the attempt was abandoned, or a second factor
+   * is still missing.
+   */
   readonly end: () => Promise<void>;
 }
 
-/** A server that has begun an attempt and was killed delays others by this time, in ms. Longer than a directory may take. */
+/**
+ * Time for which an attempt of a server that was killed delays other attempts, in
+ * ms. Longer than a directory may take.
+ */
 const ATTEMPT_MS = 20_000;
-/** Time after which an attempt gives up that waits for those at other servers, in ms. */
+/** Time after which an attempt stops waiting for attempts at other servers, in ms. */
 const BUSY_MS = 10_000;
-/** Interval of asking for a turn, in ms; jitter, so that no server is always first. */
+/**
+ * Interval of polling whether the attempt may begin, in ms; with jitter, so that no
+ * server is always first.
+ */
 const ASK_MS = 40;
 
 /**
- * Delays attempts after failures (see LoginThrottle). Several servers with one database
- * count together: an attempt begins when no other one with the same name or address
- * is under way anywhere, so that an attacker has as many tries as with one server.
- * While the database is unreachable, each server counts alone.
+ * Delays attempts after failures (see LoginThrottle). Servers with one database
+ * count together: an attempt begins only if no other one with the same name or
+ * address is in progress on any server, so that an attacker has as many tries as
+ * with one server. While the database is unreachable, each server counts alone.
  */
 export class SignInThrottle {
   readonly #options: SignInThrottleOptions;
@@ -47,9 +59,12 @@ export class SignInThrottle {
     this.#local = new LoginThrottle(options.clock);
   }
 
-  /** @throws XoError SIGN_IN_THROTTLED: by what this server knows */
+  /**
+   * Checks the failures that this server knows of.
+   * @throws XoError SIGN_IN_THROTTLED
+   */
   checkHere(attempt: ThrottledAttempt): void {
-    // Of several servers, another one may have forgotten the failures after a success.
+    // With several servers, another one may have reset the failures after a success.
     if (this.#options.shared === undefined) refuse(this.#local.waitMs(attempt));
   }
 
@@ -67,7 +82,10 @@ export class SignInThrottle {
     );
   }
 
-  /** @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS: others have been verified for 10 s */
+  /**
+   * @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS: other attempts were in
+   * progress for 10 s
+   */
   async begin(attempt: ThrottledAttempt): Promise<AdmittedAttempt> {
     const id = randomUUID();
     await this.check(attempt);
@@ -96,7 +114,7 @@ export class SignInThrottle {
     };
   }
 
-  /** @returns false: this server counts alone */
+  /** @returns false: the database is unreachable, this server counts alone */
   async #beginShared(id: string, attempt: ThrottledAttempt): Promise<boolean> {
     const { shared, clock } = this.#options;
     if (shared === undefined) return false;

@@ -31,9 +31,10 @@ const keyTypes = [
 ];
 
 /**
- * That `preferences.sshKeys` are public keys, each of one line: they are written into
- * configurations of guests.
- * @throws XoError INVALID_PARAMETERS, without the key: it may be a private one
+ * Checks that `preferences.sshKeys` are public keys, each on one line: they are
+ * written into configurations of guests.
+ * @throws XoError INVALID_PARAMETERS, without the key, because it may be a private
+ * one
  */
 export function checkSshKeys(keys: unknown): void {
   const [error] = Value.Errors(SshKeys, keys);
@@ -52,7 +53,7 @@ export function checkSshKeys(keys: unknown): void {
 function keyFault(key: string): string | undefined {
   if (key.includes("PRIVATE KEY"))
     return "it is a private key; the public key is in the file that ends with .pub";
-  // Also those that only YAML takes for the end of a line.
+  // Also rejects characters that only YAML treats as line breaks.
   if (/[\p{Cc}\u2028\u2029]/u.test(key.trim())) return "it must be one line";
   const [type = "", encoded = ""] = key.trim().split(" ");
   if (!keyTypes.includes(type))

@@ -52,14 +52,15 @@ export async function startAuth(
   await createInitialAccounts(store, {
     logger: loggers.named("xo:auth"),
     policy: options.passwordPolicy,
-    // The database of a demo is deleted with its users.
+    // A demo needs no file: its database is deleted together with its users.
     passwordFile:
       options.demo === undefined
         ? join(config.dataDir, "initial-admin-password")
         : undefined,
     ...(env === undefined ? {} : { env }),
   });
-  // A copy of the file of a young database would else contain nothing: all is in the journal.
+  // Without a checkpoint, a copy of the file of a new database would be empty: all
+  // data would still be in the journal.
   await store.checkpoint();
   const users = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });

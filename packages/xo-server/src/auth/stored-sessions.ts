@@ -15,15 +15,15 @@ export interface StoredSessionsOptions {
   readonly clock: Pick<WallClock, "now">;
 }
 
-/** What a session can be opened with again, also on another server. */
+/** What is needed to open a session again, also on another server. */
 export type SessionKey = Pick<
   Session,
   "userId" | "tokenId" | "proof" | "begunAt"
 >;
 
 /**
- * Sessions of users and tokens in the database. A token that another server has
- * just created is not known here yet: then the store catches up first.
+ * Sessions of users and tokens in the database. If a token is unknown, because
+ * another server has just created it, the cache is refreshed first.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
@@ -53,7 +53,10 @@ export class StoredSessions {
     return session.user() === undefined ? undefined : session;
   }
 
-  /** The same session, whose user has just proven a second factor. @throws XoError STORE_UNAVAILABLE */
+  /**
+   * Opens the same session again after its user has proven a second factor.
+   * @throws XoError STORE_UNAVAILABLE
+   */
   async proven(session: Session): Promise<Session> {
     const { tokenId } = session;
     if (tokenId === undefined)

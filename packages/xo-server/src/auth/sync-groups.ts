@@ -28,7 +28,7 @@ export async function syncGroups(
   const present = groups
     .groupsOf(userId)
     .filter((id) => groups.get(id)?.provider === provider);
-  // Removed before added: no moment with the rights of both.
+  // Groups are removed before others are added, so that a user never has the rights of both.
   for (const id of present)
     if (!expected.has(id)) await groups.removeMember(id, userId);
   for (const id of expected)

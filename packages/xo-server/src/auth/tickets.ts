@@ -9,7 +9,7 @@ import {
 
 /** Time for the web page to open its WebSocket, in ms. */
 export const TICKET_LIFETIME_MS = 30_000;
-/** Characters of a ticket at most. */
+/** Maximum length of a ticket, in characters. */
 export const MAX_TICKET_LENGTH = 1_000;
 
 const PURPOSE = "ticket of a WebSocket";
@@ -20,10 +20,11 @@ export interface TicketsOptions {
 }
 
 /**
- * Single-use tickets that authenticate a WebSocket: the token of the web page is in
- * an HttpOnly cookie, which its scripts cannot read, and the WebSocket API ignores
- * cookies (they would allow cross-site requests). A ticket is valid on all servers
- * of the database: behind a load balancer the WebSocket may be that of another.
+ * Single-use tickets that authenticate a WebSocket. The web page cannot use its
+ * token for that: the token is in an HttpOnly cookie, which scripts cannot read,
+ * and the WebSocket API ignores cookies (they would allow cross-site requests). A
+ * ticket is valid on all servers of the database, because a load balancer may send
+ * the WebSocket to another server.
  */
 export class Tickets {
   readonly #options: TicketsOptions;

@@ -11,7 +11,7 @@ export function startTokenCleanup(
   let timer: unknown;
   const scheduleNext = () => {
     timer = clock.setTimeout(() => {
-      // If the database is unavailable, the next run deletes them.
+      // If the database is unavailable, the next run deletes the tokens.
       void tokens.deleteExpired().catch(() => undefined);
       scheduleNext();
     }, INTERVAL_MS);

@@ -23,9 +23,15 @@ export interface SignInOptions {
   readonly authenticator: Authenticator | undefined;
   /** Permission of anonymous clients. */
   readonly anonymous: Permission;
-  /** Whether a user who must set up a second factor first is admitted. Default: no. */
+  /**
+   * Whether the request is allowed for a user who must set up a second factor
+   * first. Default: no.
+   */
   readonly admitsSetUp?: boolean;
-  /** Whether a token is used by this. Default: yes. */
+  /**
+   * Whether the request counts as a use of its token, which keeps a session alive.
+   * Default: yes.
+   */
   readonly isUse?: boolean;
   /** Aborted when the client has disconnected. */
   readonly gone?: AbortSignal | undefined;

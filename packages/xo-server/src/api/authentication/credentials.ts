@@ -12,7 +12,7 @@ export interface RequestHeaders {
   readonly cookie?: string | undefined;
 }
 
-/** In this order: SDKs send the first, the web page of Xen Orchestra the second. */
+/** In order of precedence: SDKs send the first, Xen Orchestra's web page the second. */
 export const TOKEN_COOKIE = "authenticationToken";
 const COOKIES = [TOKEN_COOKIE, "token"];
 
@@ -70,8 +70,8 @@ function malformed(): XoError {
 }
 
 /**
- * Parses the cookies of a request. Of several with one name the first counts, which has the
- * longest path (RFC 6265, 5.4).
+ * Parses the cookies of a request. If a name occurs several times, the first value
+ * is used, whose path is the longest (RFC 6265, 5.4).
  */
 export function readCookies(text: string): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();

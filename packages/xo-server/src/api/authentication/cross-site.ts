@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import { XoError } from "@xo-server/model";
 
 /**
- * Rejects cross-site changes (CSRF), by Sec-Fetch-Site or Origin, which scripts of a
- * page cannot set. Other programs send neither header, and hold no cookies of a browser.
+ * Rejects cross-site changes (CSRF) by Sec-Fetch-Site or Origin, headers that
+ * scripts of a page cannot set. Programs other than browsers send neither header
+ * and have no cookies of a browser.
  * @throws XoError FORBIDDEN
  */
 export function checkSameSite(

@@ -3,7 +3,7 @@ import { XoError, errorTable } from "@xo-server/model";
 import { escapeMarkup } from "../../encoding/escape-markup.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Instead of 401, which makes browsers ask for a password (HTTP Basic). */
+/** Used instead of 401, for which browsers open their own password dialog (HTTP Basic). */
 const FORBIDDEN = 403;
 
 /** Sends the error of a sign-in at a provider, as HTML or JSON. */

@@ -22,7 +22,7 @@ const MAX_RESPONSE_BYTES = 128 << 10;
 const AGAIN = "again";
 
 export interface SignInRoutesOptions extends LoginOptions {
-  /** Pending sign-ins are in cookies of the browsers that began them. */
+  /** Encrypts pending sign-ins, which are stored in cookies of the browsers that began them. */
   readonly seals: OneTimeSeals;
 }
 
@@ -109,9 +109,9 @@ function callbackPathOf(id: string): string {
   return `${pathOf(id)}/callback`;
 }
 
-/** In the cookie of the browser that began it. */
+/** Stored in the cookie of the browser that began the sign-in. */
 interface BegunSignIn extends PendingSignIn {
-  /** The browser keeps the session after it was closed. */
+  /** Whether the browser keeps the session after it was closed. */
   readonly isRemembered: boolean;
 }
 

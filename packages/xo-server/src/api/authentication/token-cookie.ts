@@ -6,7 +6,7 @@ import { TOKEN_COOKIE } from "./credentials.js";
 export interface CookieOptions {
   /** Whether the client uses TLS. */
   readonly isSecure: boolean;
-  /** The browser keeps the cookie after it was closed. */
+  /** Whether the browser keeps the cookie after it was closed. */
   readonly isRemembered: boolean;
 }
 

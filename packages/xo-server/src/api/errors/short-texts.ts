@@ -1,15 +1,18 @@
-/** Characters of a text in an error. */
+/** Maximum length of a text in an error, in characters. */
 const LONGEST = 4_096;
-/** Values are nested less deep in errors. */
+/** Maximum nesting of values in an error. */
 const DEEPEST = 8;
 
-/** An error may repeat what the client has sent: megabytes, which the client would not read. */
+/**
+ * Truncates a text. An error may repeat megabytes that the client has sent, which
+ * it would not read.
+ */
 export function shortened(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${text.slice(0, LONGEST)}... (${text.length} characters)`;
 }
 
-/** A copy in which all texts are short; `value` itself if all are. */
+/** A copy in which all texts are short, or `value` itself if they already are. */
 export function withShortTexts(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return shortened(value);
   if (typeof value !== "object" || value === null || depth > DEEPEST)

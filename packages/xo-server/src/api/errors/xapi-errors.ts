@@ -1,6 +1,9 @@
 import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
 
-/** XAPI errors for which Xen Orchestra has its own codes, with the names of XAPI's parameters. */
+/**
+ * XAPI errors that Xen Orchestra reports by codes of its own, with the names of
+ * XAPI's parameters.
+ */
 const rows: Readonly<
   Record<string, readonly [code: ErrorCode, ...params: string[]]>
 > = {
@@ -18,9 +21,9 @@ const rows: Readonly<
   VM_MISSING_PV_DRIVERS: ["PV_DRIVERS_MISSING", "objectId"],
 };
 
-/** Data that XAPI does not send. */
+/** Data of Xen Orchestra's errors that XAPI does not send. */
 const more: Readonly<Record<string, object>> = {
-  // XAPI 2.x does not name the feature; all that it requires are reported by the guest tools.
+  // XAPI 2.x does not name the feature; the guest tools report all features that it checks for.
   VM_LACKS_FEATURE: { feature: "guest tools" },
   VDI_IN_USE: { operation: "unknown" },
   PIF_VLAN_EXISTS: { type: "VLAN on this PIF", objectType: "PIF" },

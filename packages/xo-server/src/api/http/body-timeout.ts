@@ -15,8 +15,9 @@ interface Watched {
 
 /**
  * Closes connections whose request body makes no progress, so that clients which
- * send a byte now and then cannot hold connections. The duration of an upload is
- * not limited, and backpressure of the server does not count as a stall.
+ * send a byte now and then cannot occupy connections. The duration of an upload is
+ * not limited, and waiting because the server reads slowly (backpressure) does not
+ * count as a stall.
  */
 export class BodyTimeout {
   readonly #options: BodyTimeoutOptions;

@@ -6,7 +6,10 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** @throws see `toListenError` */
+/**
+ * Starts to listen.
+ * @throws see `toListenError`
+ */
 export async function listen(
   server: Server,
   { host, port }: Endpoint,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-/** Bytes of a rejected body that are read. */
+/** Maximum number of bytes of a rejected body that are read. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /** Time for which a rejected body is read, in ms. */
@@ -23,10 +23,9 @@ export function addUnreadBodies(
     const isSent = typeof payload === "string" || Buffer.isBuffer(payload);
     if (!isSent || reply.statusCode < 400 || !hasUnreadBody(raw))
       return payload;
-    // A keep-alive connection would be read to the end of the body.
+    // On a keep-alive connection Node.js would read the body to its end.
     reply.header("connection", "close");
-    // Lets the client find the end of the response while the connection is
-    // open.
+    // The client can find the end of the response while the connection is open.
     reply.header("content-length", Buffer.byteLength(payload));
     const response = new Readable({ read: () => undefined });
     response.push(payload);

@@ -29,7 +29,7 @@ export interface ApiClientOptions {
   readonly maxMessagesPerSecond: number;
   readonly maxBufferedBytes: number;
   readonly maxDepth: number;
-  /** Shared by all clients of a user, or by all anonymous clients of an address. */
+  /** Rate limits that all clients of a user share, or all anonymous clients of an address. */
   readonly userRates: RateLimits;
   readonly limits: Pick<SocketLimits, "setAnonymous">;
   readonly hits: LimitHits;
@@ -44,7 +44,7 @@ const POLICY_VIOLATION = 1008;
 const MIN_REQUEST_CHARACTERS = 32;
 const MAX_BATCH = 100;
 
-/** How long a connection whose session has ended waits for the answers of its calls. */
+/** How long a connection whose session has ended waits for the responses to its calls, in ms. */
 const ANSWER_MS = 5_000;
 
 /** Messages of one client that are handled before the event loop is yielded. */
@@ -60,14 +60,14 @@ export class ApiClient implements Client, LimitedSocket {
   readonly #options: ApiClientOptions;
   readonly #bucket: TokenBucket;
   readonly #sendQueue: SendQueue;
-  /** Received before the socket was paused: at most one chunk. */
+  /** Messages received before the socket was paused: those of one chunk at most. */
   readonly #waiting: string[] = [];
   readonly #gone = new AbortController();
   #session: Session | undefined;
   #timer: unknown;
-  /** Calls that are not answered yet. */
+  /** Number of calls without a response. */
   #calls = 0;
-  /** The connection is closed when calls in progress are answered. */
+  /** Set while the connection waits for the responses to its calls before it is closed. */
   #closing: { readonly reason: string; readonly timer: unknown } | undefined;
   #remainingInTurn = MESSAGES_PER_TURN;
 
@@ -183,7 +183,11 @@ export class ApiClient implements Client, LimitedSocket {
     });
   }
 
-  /** Takes tokens from the bucket of the client and from the shared one; both or none. @returns ms to wait; 0: taken */
+  /**
+   * Takes tokens from the bucket of the client and from the shared one: from both,
+   * or from neither.
+   * @returns ms to wait; 0: the tokens were taken
+   */
   #takeTokens(cost: number): number {
     const { userRates } = this.#options;
     const shared = userRates.bucketOf(this.#session?.userId ?? this.rateKey);

@@ -56,7 +56,10 @@ const PATHS = new Set(["/api/", "/api"]);
 
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Each fragment or chunk is an object: a message of single bytes would need a hundred times its size. */
+/**
+ * Maximum number of fragments of a message. `ws` allocates an object for each
+ * fragment or chunk: a message in single bytes would need a hundred times its size.
+ */
 const MAX_FRAGMENTS = 1024;
 const MAX_CHUNKS = 16 * 1024;
 

@@ -21,7 +21,7 @@ import {
 import { shortened, withShortTexts } from "../errors/short-texts.js";
 import { fromXapiError } from "../errors/xapi-errors.js";
 
-/** Requests per batch at most. */
+/** Maximum number of requests per batch. */
 const MAX_BATCH = 100;
 
 /** Handles JSON-RPC 2.0 messages, with batches and notifications. */
@@ -154,8 +154,8 @@ async function receive(
 }
 
 /**
- * The library reads members without checking the type; anything but an object
- * becomes an empty object, which is an invalid request.
+ * The library reads members without checking the type. Anything but an object is
+ * replaced by an empty object, which is an invalid request.
  */
 function toRequest(message: unknown): JSONRPCRequest {
   if (typeof message !== "object" || message === null)
@@ -169,7 +169,7 @@ function isAbsentId(id: JSONRPCRequest["id"]): id is undefined | null {
   return id === undefined || id === null;
 }
 
-/** With a member that JSON-RPC does not have. */
+/** A request with `traceparent`, a member that JSON-RPC does not define. */
 type TracedRequest = JSONRPCRequest & { readonly traceparent?: unknown };
 
 interface Parts {
@@ -184,7 +184,7 @@ async function handleOne(
   context: CallContext,
 ): Promise<JSONRPCResponse | null> {
   try {
-    // Not checked by the library; the dispatcher refuses other types.
+    // The library does not check the type; the dispatcher rejects other types.
     if (typeof method === "string") onCall(context.client, method);
     const trace = parseTraceparent(traceparent);
     const result = await dispatcher.call(
@@ -235,7 +235,7 @@ function translateOwn({ code, message, data }: XoError): Translated {
   const { jsonRpc } = errorTable[code];
   if (code === "UNKNOWN_METHOD")
     return { code: jsonRpc, message, data: data["method"] };
-  // Clients of Xen Orchestra compare this message; the reason is in the data.
+  // Clients of Xen Orchestra compare this message, so the reason is in the data.
   if (code === "INVALID_PARAMETERS")
     return {
       code: jsonRpc,

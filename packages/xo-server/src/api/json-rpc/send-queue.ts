@@ -15,13 +15,13 @@ export interface SendQueueOptions {
   /** Absent: each message is a separate write. */
   readonly connection?: CorkableConnection | undefined;
   readonly clock: WallClock;
-  /** Unsent bytes at most; above, `onStalled` is called. */
+  /** Maximum number of unsent bytes; above, `onStalled` is called. */
   readonly maxBufferedBytes: number;
-  /** The client does not read. */
+  /** Called when the client does not read. */
   readonly onStalled: () => void;
 }
 
-/** Bytes of a stream that are produced before the client has read the previous ones. */
+/** Maximum number of bytes of a stream that are produced ahead of the client. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Notifications are skipped while more bytes than this are unsent: they would be outdated when sent. */
@@ -30,7 +30,7 @@ const SKIP_ABOVE_BYTES = 256 * 1024;
 /** A stream without progress for this long counts as stalled. */
 const STALL_TIMEOUT_MS = 60_000;
 
-/** Size of a waiting stream in the limit of unsent bytes. */
+/** How much a waiting stream counts in the limit of unsent bytes. */
 const WAITING_STREAM_BYTES = 64 * 1024;
 
 const EMPTY = Buffer.alloc(0);
@@ -94,7 +94,7 @@ export class SendQueue {
     return socket.readyState === socket.OPEN;
   }
 
-  /** Read-ahead of a stream does not count as unsent. */
+  /** Bytes of a stream that are produced ahead of the client do not count as unsent. */
   #limit(): number {
     const { maxBufferedBytes } = this.#options;
     return this.#isStreaming
@@ -117,7 +117,8 @@ export class SendQueue {
       }
       if (this.#isOpen()) socket.send(EMPTY, { ...fragment, fin: true });
     } catch {
-      // A partial message cannot be revoked: the client notices by the closed connection that it is incomplete.
+      // A partial message cannot be withdrawn. The closed connection tells the
+      // client that it is incomplete.
       socket.terminate();
     }
     this.#isStreaming = false;

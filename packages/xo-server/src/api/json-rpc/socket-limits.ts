@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
 
-/** A connection, as far as limits are concerned. */
+/** A connection whose number is limited. */
 export interface LimitedSocket {
   /** Connections with the same key share a limit. */
   readonly rateKey: string;
@@ -28,7 +28,7 @@ export class SocketLimits {
     this.#options = options;
   }
 
-  /** Why one more connection is rejected; undefined: it is accepted. */
+  /** Why another connection is rejected; undefined: it is accepted. */
   rejectionReason(rateKey: string): string | undefined {
     const { maxSockets, maxSocketsPerAddress, hits } = this.#options;
     if (this.#all.size >= maxSockets) {
@@ -42,7 +42,7 @@ export class SocketLimits {
     return undefined;
   }
 
-  /** Adds a connection, as an anonymous one. */
+  /** Adds a connection, which counts as anonymous until `setAnonymous`. */
   add(client: LimitedSocket): void {
     this.#all.add(client);
     const { rateKey } = client;
@@ -55,7 +55,7 @@ export class SocketLimits {
    * after connecting, and idle anonymous connections must not keep them out.
    */
   setAnonymous(client: LimitedSocket, isAnonymous: boolean): void {
-    // A closed connection is signed out afterwards.
+    // Closed connections are signed out after their removal.
     if (!isAnonymous || !this.#all.has(client)) {
       this.#anonymous.delete(client);
       return;

@@ -43,11 +43,11 @@ export interface RestApiOptions {
   readonly dispatcher: Dispatcher;
   /** Undefined: sign-in is not available. */
   readonly authenticator?: Authenticator | undefined;
-  /** Undefined: no sign-in at a provider. */
+  /** Undefined: users cannot sign in at a provider. */
   readonly seals?: OneTimeSeals | undefined;
-  /** Undefined: no actions, tasks and tags. */
+  /** Undefined: the API has no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
-  /** Undefined: no uploads and downloads. */
+  /** Undefined: the API has no uploads and downloads. */
   readonly paths?: OneTimePaths | undefined;
   /** Permission of anonymous clients. */
   readonly permission: Permission;

@@ -62,7 +62,7 @@ export class CertificateWatch {
     this.#scheduleCheck();
   }
 
-  /** Reads the files, changed or not. Never rejects. */
+  /** Reads the files even if they are unchanged. Never rejects. */
   async reload(): Promise<void> {
     const { logger, onChange } = this.#options;
     try {
@@ -97,10 +97,10 @@ export class CertificateWatch {
   }
 }
 
-/** Changes when one of the files is written or replaced. */
+/** A string that changes whenever one of the files is written or replaced. */
 export async function fileVersionsOf(files: CertificateFiles): Promise<string> {
   const versions = [files.certificate, files.key].map(async (path) => {
-    // A missing file is a version of its own; loading the certificate reports it.
+    // A missing file counts as a version of its own; loading the certificate reports it.
     const found = await stat(path).catch(() => undefined);
     return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
   });

@@ -12,7 +12,10 @@ import {
 
 type Request = FastifyRequest<{ Params: { token: string } }>;
 
-/** Routes of one-time paths. A file name may follow the token: browsers save the file under it. */
+/**
+ * Adds the routes of one-time paths. A file name may follow the token: browsers
+ * save the file under that name.
+ */
 export function addOneTimePaths(
   app: FastifyInstance,
   paths: OneTimePaths,

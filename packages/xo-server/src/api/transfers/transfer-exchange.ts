@@ -13,7 +13,10 @@ export function addStreamBodies(app: FastifyInstance): void {
   });
 }
 
-/** @throws XoError NO_SUCH_OBJECT: unknown, used or expired */
+/**
+ * Redeems the token of a one-time path.
+ * @throws XoError NO_SUCH_OBJECT: unknown, used or expired
+ */
 export async function takeOffer<K extends keyof Offers>(
   paths: OneTimePaths,
   token: string,
@@ -28,8 +31,9 @@ export async function takeOffer<K extends keyof Offers>(
 }
 
 /**
- * Where a client resumes a download, by `Range: bytes=1000-` and `If-Range`.
- * Undefined: the whole file; other ranges may be ignored (RFC 9110, 14.2).
+ * Position from which a client resumes a download (`Range: bytes=1000-` with
+ * `If-Range`). Undefined: the whole file; other ranges may be ignored (RFC 9110,
+ * 14.2).
  */
 export function readRange({
   headers,

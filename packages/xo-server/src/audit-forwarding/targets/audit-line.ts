@@ -7,7 +7,10 @@ export interface LineOptions {
   readonly maxBytes: number;
 }
 
-/** Longest text of a line that had to be shortened, in characters: ten of them fit in 2 KiB. */
+/**
+ * Maximum length of a text in a line that had to be shortened, in characters: ten
+ * such texts fit in 2 KiB.
+ */
 const SHORT = 100;
 
 /** An entry as JSON in one line of ASCII. Above the maximum its parameters are left out, then long texts are truncated. */
@@ -32,7 +35,10 @@ export function toAuditLine(
   });
 }
 
-/** JSON with all other characters escaped: no receiver has to know an encoding. */
+/**
+ * Encodes JSON with all non-ASCII characters escaped, so that receivers need not
+ * know an encoding.
+ */
 function toAscii(value: object): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,

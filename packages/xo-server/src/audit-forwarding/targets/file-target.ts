@@ -4,12 +4,12 @@ import type { AuditRecord } from "@xo-server/store";
 import { toAuditLine, type LineOptions } from "./audit-line.js";
 import type { AuditTarget } from "./target.js";
 
-/** How toAuditLine begins. */
+/** Beginning of each line that `toAuditLine` returns. */
 const LINE_START = '{"time":"';
 
 /**
- * JSON lines in a file, which is opened for each attempt: it may be moved away
- * (logrotate) at any time. Lines that an interrupted attempt has already written are
+ * JSON lines in a file. The file is opened for each attempt, because logrotate may
+ * move it at any time. Lines that an interrupted attempt has already written are
  * not written again.
  */
 export function createFileTarget(url: URL, options: LineOptions): AuditTarget {
@@ -39,15 +39,15 @@ interface Tail {
   readonly size: number;
   /** The last complete line. */
   readonly last: string | undefined;
-  /** Size of a line of ours at the end that was written in part; 0: none. */
+  /** Size of an incomplete line of this server at the end of the file; 0: none. */
   readonly torn: number;
-  /** The file ends with another line that is not complete. */
+  /** The file ends with an incomplete line that this server did not write. */
   readonly isForeign: boolean;
 }
 
 async function readTail(file: FileHandle, maxBytes: number): Promise<Tail> {
   const { size } = await file.stat();
-  // A complete line and a part of one.
+  // Long enough for a complete line and an incomplete one.
   const length = Math.min(size, 2 * (maxBytes + 1));
   const buffer = Buffer.alloc(length);
   await file.read(buffer, 0, length, size - length);

@@ -8,7 +8,10 @@ import type { AuditTarget } from "./target.js";
 
 const PORT = 514;
 
-/** Syslog over UDP (RFC 5426), one message a datagram. There is no acknowledgement: what the network loses is lost. */
+/**
+ * Syslog over UDP (RFC 5426), one message per datagram. UDP has no acknowledgement:
+ * lost datagrams are not noticed.
+ */
 export function createSyslogDatagramTarget(
   url: URL,
   options: LineOptions,

@@ -9,7 +9,7 @@ const SEVERITIES: Readonly<Record<AuditRecord["outcome"], number>> = {
   unknown: 4,
 };
 
-/** Longest fields of the header. */
+/** Maximum lengths of the fields of the header, in characters. */
 const MAX_HOST = 255;
 const MAX_MESSAGE_ID = 32;
 

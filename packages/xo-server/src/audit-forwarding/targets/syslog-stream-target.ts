@@ -13,9 +13,10 @@ import {
 const PORTS: Readonly<Record<string, number>> = { "tcp:": 601, "tls:": 6514 };
 
 /**
- * Syslog over TCP or TLS, messages preceded by their length (octet counting of RFC
- * 6587 and RFC 5425). Syslog has no acknowledgement: each attempt is a connection of
- * its own, and succeeds when the receiver, having read everything, closes it too.
+ * Syslog over TCP or TLS, with messages preceded by their length (octet counting of
+ * RFC 6587 and RFC 5425). Syslog has no acknowledgement, so each attempt uses its
+ * own connection and succeeds when the receiver has read everything and closes the
+ * connection too.
  */
 export function createSyslogStreamTarget(
   url: URL,
@@ -23,7 +24,7 @@ export function createSyslogStreamTarget(
   options: LineOptions,
 ): AuditTarget {
   const { protocol } = url;
-  // In brackets, if it is an IPv6 address.
+  // The brackets around an IPv6 address are removed.
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? PORTS[protocol]! : Number(url.port);
   return {
@@ -81,7 +82,7 @@ function deliver(
       signal.removeEventListener("abort", stop);
       fail("connection closed");
     });
-    // What a receiver sends has no meaning.
+    // Data from a receiver has no meaning in syslog.
     socket.resume();
     socket.end(text);
   });

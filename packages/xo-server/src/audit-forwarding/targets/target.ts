@@ -3,9 +3,9 @@ import type { Config } from "../../config/config.js";
 
 export type TargetConfig = Config["audit"]["forward"][number];
 
-/** Where entries are forwarded to. */
+/** A destination of forwarded entries. */
 export interface AuditTarget {
-  /** For status and log: URL without query and secrets. */
+  /** URL without query and secrets, for status and log. */
   readonly address: string;
   /**
    * Resolves when the target has received all entries; for UDP, when they have

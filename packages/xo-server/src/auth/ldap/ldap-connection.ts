@@ -5,7 +5,7 @@ import { Client } from "ldapts";
 import type { Config } from "../../config/config.js";
 import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
 
-/** Received bytes per connection at most. */
+/** Maximum number of received bytes per connection. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface LdapConnectionOptions {

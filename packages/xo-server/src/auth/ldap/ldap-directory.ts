@@ -17,9 +17,9 @@ import { readConfigSecret } from "../providers/read-secret.js";
 import { withLdapConnection } from "./ldap-connection.js";
 import { fillFilter, isCanonicalName, memberFilter } from "./ldap-filter.js";
 
-/** Groups of one user at most. */
+/** Maximum number of groups of a user. */
 const MAX_GROUPS = 1_000;
-/** Concurrent sign-ins by LDAP at most. */
+/** Maximum number of concurrent sign-ins by LDAP. */
 const MAX_CONCURRENT = 64;
 
 export interface LdapDirectoryOptions {
@@ -33,7 +33,7 @@ export interface LdapDirectoryOptions {
 export class LdapDirectory implements Directory {
   readonly policy: ProviderPolicy;
   readonly #options: LdapDirectoryOptions;
-  /** Ordered: the URL that answered last comes first. */
+  /** The URL that last answered comes first. */
   #urls: readonly string[];
   #running = 0;
 

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { CustomFetch } from "openid-client";
 
-/** Response of the provider at most; keys and claims are a few kilobytes. */
+/** Maximum size of a response of the provider, in bytes; keys and claims are a few kilobytes. */
 const MAX_BYTES = 1024 * 1024;
 
 /** fetch with a limit on the size of the response body. @throws XoError ANSWER_TOO_LARGE */

@@ -1,6 +1,6 @@
 /** A user as an external identity provider describes them. */
 export interface ExternalIdentity {
-  /** Assigned by the provider, never reused for another user. */
+  /** Assigned by the provider and never reused for another user. */
   readonly id: string;
   readonly name: string;
   /** Names of the user's groups; undefined: groups are not synchronized. */
@@ -11,7 +11,10 @@ export interface ExternalIdentity {
 export interface ProviderPolicy {
   /** Stored with users and groups: `ldap`, `oidc` or `saml`. */
   readonly provider: string;
-  /** Its members are admins, other users are not; empty: the provider does not decide. */
+  /**
+   * Name of a group whose members become administrators while other users lose the
+   * permission; empty: the provider does not set permissions.
+   */
   readonly adminGroup: string;
   /** A first sign-in may be linked to an existing user of the same name. */
   readonly linkByName: boolean;

@@ -5,7 +5,10 @@ const HOST = "00000000-0000-4000-8000-00000000000b";
 const pooled = { $pool: POOL };
 const named = { id: ID, name_label: "db-1", name_description: "" };
 
-/** The properties of an object that an assistant needs first, by collection. */
+/**
+ * The most important properties of an object, by collection: what an AI assistant
+ * reads by default.
+ */
 export const collectionExamples: Readonly<
   Record<string, Readonly<Record<string, unknown>>>
 > = {

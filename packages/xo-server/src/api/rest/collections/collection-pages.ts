@@ -27,7 +27,7 @@ export interface Selected {
   /** Objects of the type that the caller may read. */
   readonly extent: Extent;
   readonly query: ListQuery;
-  /** Id of the object whose messages are requested. */
+  /** Id of an object; only its messages are requested. */
   readonly about?: string;
 }
 
@@ -52,7 +52,7 @@ export function readCollection(
   );
 }
 
-/** The requested ones of these entries that the caller may read. */
+/** The entries that match the request and that the caller may read. */
 export function readEntries(
   entries: readonly { readonly href: string; readonly entry: CatalogEntry }[],
   { query, extent }: { query: ListQuery; extent: (type: string) => Extent },
@@ -76,7 +76,7 @@ export function readObjects(
   return mapped(pageOf({ hrefs, rows }), query, (object) => object);
 }
 
-/** Whether an object is among those that the caller may read. */
+/** Whether the caller may read an object of the extent. */
 export function isInExtent(extent: Extent, { json }: CatalogEntry): boolean {
   return typeof extent === "function"
     ? evaluatePredicate(extent, json)
@@ -100,7 +100,7 @@ function all(terms: readonly Filter[]): Filter {
   return { kind: "and", terms };
 }
 
-/** Predicates are compared by identity: callers with the same rights share a result. */
+/** Predicates are compared by identity, so callers with the same rights share a result. */
 function whereOf(extent: Extent): { where?: Predicate } {
   return typeof extent === "function" ? { where: extent } : {};
 }

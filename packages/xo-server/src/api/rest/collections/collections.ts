@@ -10,7 +10,10 @@ export interface Collection {
   readonly operationIds: {
     readonly list: string;
     readonly get: string;
-    /** `GetVm` where `/vms/{id}/alarms` is `GetVmAlarms`. */
+    /**
+     * Infix of operation ids of routes below an object: `GetVm` makes
+     * `/vms/{id}/alarms` `GetVmAlarms`.
+     */
     readonly sub: string;
     /** Default: `<sub>Messages`. */
     readonly messages?: string;
@@ -25,7 +28,7 @@ export type SubCollection = "alarms" | "messages" | "vdis";
 const messageCollections = ["alarms", "messages"] as const;
 const diskCollections = ["alarms", "messages", "vdis"] as const;
 
-/** `messages` does not contain alarms, see alarms.ts. */
+/** Collections of the REST API. `messages` does not contain alarms, see alarms.ts. */
 export const collections: readonly Collection[] = [
   define("pools", "pool", ["GetPools", "GetPool"], messageCollections),
   define("hosts", "host", ["GetHosts", "GetHost"], messageCollections),

@@ -5,7 +5,7 @@ export class ChangeEncodings {
   readonly #events = new WeakMap<ViewChange, Map<string, Buffer>>();
   readonly #objects = new WeakMap<ViewChange, ViewObject>();
 
-  /** @param variant subscriptions with the same one send the same bytes */
+  /** @param variant subscriptions with the same variant send the same bytes */
   encode(change: ViewChange, variant: string, encode: () => Buffer): Buffer {
     const byVariant = this.#events.get(change) ?? new Map<string, Buffer>();
     this.#events.set(change, byVariant);

@@ -9,7 +9,7 @@ export interface EventRoutesOptions extends Omit<
   "catalog" | "queries"
 > {
   readonly objects: Pick<EventStreamsOptions, "catalog" | "queries">;
-  /** Registers what is called before the server closes its connections. */
+  /** Registers a function that is called before the server closes its connections. */
   readonly onClose: (stop: () => void) => void;
 }
 

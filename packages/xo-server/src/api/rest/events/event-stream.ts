@@ -10,7 +10,7 @@ export interface EventStreamOptions {
   readonly id: string;
   readonly caller: Caller;
   readonly response: ServerResponse;
-  /** Unsent bytes of a slow client at most. */
+  /** Maximum number of unsent bytes of a client. */
   readonly maxBufferedBytes: number;
   /** Called before a slow client is disconnected. */
   readonly onSlow: () => void;

@@ -20,7 +20,7 @@ export interface EventStreamsOptions {
   /** Absent: no task events. */
   readonly tasks?: Pick<Tasks, "list" | "watch"> | undefined;
   readonly maxBufferedBytes: number;
-  /** Open streams at most. */
+  /** Maximum number of open streams. */
   readonly maxEventStreams: number;
   readonly maxEventStreamsPerUser: number;
   readonly hits: LimitHits;
@@ -43,7 +43,7 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string, EventStream>();
   readonly #encodings = new ChangeEncodings();
-  /** Subscribed to the catalog's feed while a stream has a subscription. */
+  /** Unsubscribes from the catalog's feed; set while a stream has a subscription. */
   #leaveFeed: (() => void) | undefined;
   #unwatch: (() => void) | undefined;
   #timer: unknown;
@@ -173,7 +173,7 @@ export class EventStreams {
     }
   }
 
-  /** The client may have read these objects by other requests: their removal must be sent. */
+  /** The client may have read these objects by other requests, so their removal must be sent. */
   async #addKnownIds(
     subscription: Subscription,
     extent: Extent,

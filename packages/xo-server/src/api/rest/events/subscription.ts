@@ -7,7 +7,7 @@ export type EventName = "add" | "update" | "remove";
 export interface SubscriptionOptions {
   /** Shared by all subscriptions. */
   readonly encodings: ChangeEncodings;
-  /** As requested: a type, or `alarm`. */
+  /** The name in the request: a type, or `alarm`. */
   readonly name: string;
   /** Type of the objects in the catalog. */
   readonly type: string;
@@ -24,7 +24,10 @@ export class Subscription {
   readonly type: string;
   readonly #options: SubscriptionOptions;
   readonly #variant: string;
-  /** Ids that the client knows; undefined: not tracked, as all objects are accepted. */
+  /**
+   * Ids that the client knows. Undefined: not tracked, because the subscription
+   * accepts all objects.
+   */
   readonly #known: Set<string> | undefined;
 
   constructor(options: SubscriptionOptions) {
@@ -82,7 +85,7 @@ export class Subscription {
   #encodeData(change: ViewChange): Buffer {
     const { fields, map, name } = this.#options;
     if (fields === "*" && map === undefined) {
-      // First, as in Xen Orchestra.
+      // `$subscription` is the first member, as in Xen Orchestra.
       const start = `{"$subscription":${JSON.stringify(name)},`;
       return Buffer.concat([Buffer.from(start), change.json!.subarray(1)]);
     }

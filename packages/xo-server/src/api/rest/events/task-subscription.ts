@@ -7,14 +7,14 @@ import type { TaskView } from "../../../tasks/task-view.js";
 import { pick } from "../collections/collection-pages.js";
 import { toEvent } from "./subscription.js";
 
-/** Known tasks per client; a forgotten one is sent as added again. */
+/** Maximum number of known tasks per client. A task that was evicted is sent as added again. */
 const MAX_KNOWN = 10_000;
 
 /** Task events of one stream. */
 export class TaskSubscription {
   readonly #reader: TaskReader;
   readonly #fields: readonly string[] | "*";
-  /** Encoded fields as last sent, by id. */
+  /** The fields as they were last sent, encoded, by task id. */
   readonly #known = new Map<string, string>();
 
   constructor(reader: TaskReader, fields: readonly string[] | "*") {

@@ -3,10 +3,13 @@ import type { ObjectPages } from "./object-pages.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Objects that are encoded together. */
+/** Number of objects that are encoded at a time. */
 const STEP = 32;
 
-/** A table with the keys of the first object, or one href per line. */
+/**
+ * Encodes a Markdown table whose columns are the keys of the first object, or one
+ * href per line.
+ */
 export function encodeMarkdown(
   pages: ObjectPages,
   fields: ListQuery["fields"],
@@ -72,8 +75,8 @@ function encodeCell(value: unknown): string {
 }
 
 /**
- * As text that ends no cell and is neither HTML, link nor image: names are
- * those that any user of a pool chose.
+ * Escapes a text so that it neither ends a cell nor is HTML, a link or an image:
+ * any user of a pool can choose names.
  */
 function escape(text: string): string {
   return text

@@ -10,7 +10,10 @@ export interface ObjectPage {
 
 export type ObjectPages = AsyncGenerator<ObjectPage, void, void>;
 
-/** Objects in the first page, for a fast first byte, and in the others: each is joined in about 1 ms. */
+/**
+ * Number of objects in the first page, which is small for a fast first byte, and in
+ * the others: joining a page takes about 1 ms.
+ */
 const FIRST_PAGE_SIZE = 64;
 const NEXT_PAGE_SIZE = 256;
 

@@ -22,7 +22,7 @@ import { pathNames } from "../operations/operation-parameters.js";
 export function describeOperation(operation: RestOperation): Json {
   const { rest, summary, permission } = operation;
   const isPublic = permission === "none";
-  // Changes may also fail by a conflict, a size limit or a full queue.
+  // Changes may also fail because of a conflict, a size limit or a full queue.
   const ofChanges = rest.method === "get" ? [] : [409, 413, 503];
   return {
     ...(isPublic ? { security: [] } : {}),

@@ -40,7 +40,7 @@ export async function startAction(
     parts,
     request,
   );
-  // Checked first: the power state is only for callers who may run the action.
+  // Checked first: only callers who may run the action may learn the power state.
   const { permission, rest } = operation;
   if (entry !== undefined && typeof permission === "object")
     checkObject(context, permission, {
@@ -97,7 +97,10 @@ async function run(
   return call();
 }
 
-/** Throws if the call is rejected before it begins; later errors belong to the task. */
+/**
+ * Resolves when the call is accepted, throws if it is rejected; later errors belong
+ * to the task.
+ */
 async function untilAdmitted(
   work: Promise<unknown>,
   begun: Promise<void>,

@@ -29,10 +29,10 @@ interface Parts extends OperationParts {
 }
 
 /**
- * Routes whose bodies are bytes: the transfer that the operation offers starts
- * immediately. Routes of Fastify, because they parse bodies in another way than
- * the rest of the API.
- * @param routes where their methods are listed
+ * Adds routes whose bodies are bytes: the transfer that the operation offers starts
+ * immediately. These are routes of Fastify itself, because they parse bodies
+ * differently from the rest of the API.
+ * @param routes the table in which their methods are registered for 405 responses
  */
 export function addBinaryRoutes(
   app: FastifyInstance,

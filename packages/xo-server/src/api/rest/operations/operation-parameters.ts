@@ -51,7 +51,7 @@ export function collectParameters(
   ]);
 }
 
-/** Rejects parameters that have another name in the body, or a fixed value. */
+/** Rejects parameters whose name in the body is another one, or whose value is fixed. */
 function parameterOf(
   { body = {}, params = {} }: RestRoute,
   key: string,
@@ -103,7 +103,7 @@ function isBoolean({ type }: Schema): boolean {
 interface SchemaError {
   readonly instancePath: string;
   readonly keyword: string;
-  /** Of the keyword; absent in errors that handlers find. */
+  /** Parameters of the validation keyword; absent in errors that handlers throw. */
   readonly params?: Readonly<Record<string, unknown>>;
   readonly message?: string;
 }

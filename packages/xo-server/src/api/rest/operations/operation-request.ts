@@ -10,13 +10,13 @@ import { callerOf, queryOf } from "../routing/rest-request.js";
 export interface OperationParts {
   readonly objects: ObjectSources;
   readonly dispatcher: Dispatcher;
-  /** Undefined: no actions, tasks and tags. */
+  /** Undefined: the API has no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
 }
 
 export interface OperationRequest {
   readonly params: object;
-  /** The object that the path begins with. */
+  /** The object of the first path segments, such as `/vms/{id}`. */
   readonly entry: CatalogEntry | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function readOperationRequest(
   };
 }
 
-/** `/users/me` is the current user. */
+/** Replaces `me` in `/users/me` by the id of the current user. */
 function withMe(
   path: Readonly<Record<string, string>>,
   { rest }: RestOperation,

@@ -21,7 +21,7 @@ import { toHref } from "../routing/rest-path.js";
 import type { RouteHandler, RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
 
-/** Routes of the operations that declare one. */
+/** Adds the routes of all operations that declare one. */
 export function addOperationRoutes(
   routes: RouteTable,
   operations: readonly RestOperation[],
@@ -71,7 +71,8 @@ async function answer(
     return send(reply, operation.rest, result);
   const noun = nounOf(operation.rest);
   const objects = result as readonly ViewObject[];
-  // Servers of a cluster have names: `servers/{id}` is a pool's.
+  // `servers` of a cluster have names, while `servers/{id}` of the API is a pool
+  // connection: no link.
   const href = ({ id }: ViewObject) =>
     typeof id === "string" ? toHref(noun, id) : undefined;
   const isLinked =

@@ -2,7 +2,7 @@ import type { Operation } from "../../../operations/operation.js";
 import type { RestRoute } from "../../../operations/rest-route.js";
 import { collections, type Collection } from "../collections/collections.js";
 
-/** An operation with one of its REST routes. */
+/** An operation together with one of its REST routes. */
 export type RestOperation = Omit<Operation, "rest"> & {
   readonly rest: RestRoute;
 };
@@ -24,16 +24,16 @@ export function isList({ rest, result }: RestOperation): boolean {
   return rest.method === "get" && type === "array";
 }
 
-/** The collection that the path names last: `users` for `/groups/{id}/users`. */
+/** The last collection in the path: `users` for `/groups/{id}/users`. */
 export function nounOf({ path }: RestRoute): string {
   const parts = path.split("/").filter((part) => !part.startsWith("{"));
   return parts.at(-1) ?? "";
 }
 
-/** The object that the path begins with. */
+/** The object in the first segments of a path. */
 export interface Subject {
   readonly collection: Collection;
-  /** Path parameter with its id. */
+  /** Path parameter that contains its id. */
   readonly parameter: string;
 }
 

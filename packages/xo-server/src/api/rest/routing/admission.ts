@@ -12,7 +12,7 @@ export interface AdmissionOptions {
   readonly clock: Pick<WallClock, "now">;
 }
 
-/** Characters of a URL at most: filters are in it. */
+/** Maximum length of a URL, in characters. Filters are part of the URL. */
 const MAX_URL_LENGTH = 32_768;
 
 /** Rate limits, URL length and origin check of every request, before authentication. */

@@ -9,8 +9,8 @@ export interface JsonBodiesOptions {
 }
 
 /**
- * Accepts JSON bodies only, so that a form of another site is not a valid
- * request. An empty body is none, with any content type: aiohttp sends
+ * Accepts JSON bodies only, so that a form of another site is not a valid request.
+ * An empty body counts as no body with any content type: aiohttp sends
  * `application/octet-stream` without a body.
  */
 export function addJsonBodies(

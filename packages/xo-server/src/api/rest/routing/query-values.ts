@@ -1,6 +1,6 @@
 import { invalidInput } from "../../errors/invalid-input.js";
 
-/** Decoded query of a request; a repeated name has an array. */
+/** Decoded query of a request; the value of a repeated name is an array. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
 /** @throws XoError INVALID_PARAMETERS: the name is repeated */
@@ -12,7 +12,7 @@ export function readText(query: QueryValues, name: string): string | undefined {
   });
 }
 
-/** `true` and `false` only, in any case; absent is false. */
+/** Reads `true` or `false`, in any case; absent: false. */
 export function readBoolean(query: QueryValues, name: string): boolean {
   return toBoolean(name, readText(query, name) ?? "false");
 }

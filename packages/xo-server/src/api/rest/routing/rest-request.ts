@@ -12,9 +12,9 @@ export interface RestExchange {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of REST requests; set by the authentication hook. */
+    /** Set by the authentication hook of the REST API; undefined for other requests. */
     caller: Caller | undefined;
-    /** Of REST requests; set by the routing hook. */
+    /** Set by the routing hook of the REST API; undefined for other requests. */
     routeHandler: RouteHandler | undefined;
   }
 }

@@ -8,7 +8,7 @@ export type RouteHandler = (
 interface Route {
   readonly pattern: RegExp;
   readonly parameterCount: number;
-  /** By method: `GET`, `PUT`. Undefined: Fastify's router has the route. */
+  /** Handlers by method: `GET`, `PUT`. Undefined: the route belongs to Fastify's router. */
   readonly handlers: Map<string, RouteHandler | undefined>;
 }
 
@@ -18,20 +18,20 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Characters of a path parameter at most: ids, references, tags. */
+/** Maximum length of a path parameter (id, reference or tag), in characters. */
 const MAX_PARAMETER_LENGTH = 1024;
 
 /**
- * Routes of the REST API by path and method. Fastify's own router needs 0.2 ms
- * a route and method; with 400 routes that was most of the server's start. It also
- * cannot say which other methods a path has, which a 405 response must list.
+ * Routes of the REST API by path and method. Fastify's own router needs 0.2 ms per
+ * route and method; with 400 routes that was most of the server's start. It also
+ * cannot list the other methods of a path, which a 405 response must contain.
  */
 export class RouteTable {
   readonly #byPath = new Map<string, Route>();
-  /** By the first segment of the path. */
+  /** Routes by the first segment of their path. */
   readonly #byFolder = new Map<string, Route[]>();
 
-  /** Adds a route for GET and HEAD; the response to HEAD is that to GET without its body. */
+  /** Adds a route for GET and HEAD. The response to HEAD is that to GET without its body. */
   get(path: string, handler: RouteHandler): void {
     this.add("GET", path, handler);
     this.add("HEAD", path, handler);
@@ -50,8 +50,9 @@ export class RouteTable {
   }
 
   /**
-   * @param path below the root of the API, with names in braces: `/vms/{id}`
-   * @param handler undefined: Fastify has the route, only its method is listed
+   * @param path below the root of the API, with parameters in braces: `/vms/{id}`
+   * @param handler undefined: Fastify handles the route, only its method is
+   * registered
    */
   add(method: string, path: string, handler: RouteHandler | undefined): void {
     const known = this.#byPath.get(path) ?? this.#addPath(path);
@@ -126,7 +127,7 @@ function decode(
   return Object.fromEntries(
     Object.entries(groups).map(([name, value]) => [
       name,
-      // Fastify has refused URLs that cannot be decoded.
+      // Fastify has already rejected URLs that cannot be decoded.
       decodeURIComponent(value),
     ]),
   );

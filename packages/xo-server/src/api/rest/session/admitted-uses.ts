@@ -4,13 +4,19 @@ import { REST_ROOT } from "../routing/rest-path.js";
 
 const TICKET_PATH = "/session/ticket";
 
-/** A browser still has the cookie of a session that has ended: who signs in again is not refused for it. */
+/**
+ * A browser may still send the cookie of a session that has ended. Signing in again
+ * must not fail because of it.
+ */
 const SIGN_IN_PATHS: ReadonlySet<string> = new Set([
   LOGIN_PATH,
   "/signin/providers",
 ]);
 
-/** What a page needs for the set-up of a second factor, and what says nothing of any user. */
+/**
+ * Paths that a page needs to set up a second factor, and paths whose responses
+ * reveal nothing about users.
+ */
 const SET_UP_PATHS: ReadonlySet<string> = new Set([
   LOGIN_PATH,
   "/auth/logout",
@@ -22,8 +28,8 @@ const SET_UP_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How the request uses its session: a page fetches tickets by itself, whenever it has
- * lost its connection, so that these do not keep a session alive.
+ * How the request uses its session. A page requests a ticket by itself whenever it
+ * has lost its connection, so that such a request must not keep the session alive.
  */
 export function admittedUses({ url }: FastifyRequest): {
   /** Credentials of the request are ignored. */

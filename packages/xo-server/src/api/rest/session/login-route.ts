@@ -8,7 +8,10 @@ import { createTokenCookie } from "../../authentication/token-cookie.js";
 
 export const LOGIN_PATH = "/auth/login";
 
-/** Handles `POST /auth/login`: a name and a password for a token cookie. The Go SDK calls it. */
+/**
+ * Handles `POST /auth/login`: exchanges a name and a password for a token cookie.
+ * The Go SDK calls it.
+ */
 export function createLoginHandler(options: LoginOptions): RouteHandler {
   return async (request, reply) => {
     const credentials = readLogin(request.body);

@@ -23,7 +23,7 @@ export interface TaskRoutesParts {
   readonly objects: ObjectSources;
   readonly tasks: Tasks;
   readonly dispatcher: Dispatcher;
-  /** Registers what is called before the server closes its connections. */
+  /** Registers a function that is called before the server closes its connections. */
   readonly onClose: (stop: () => void) => void;
 }
 

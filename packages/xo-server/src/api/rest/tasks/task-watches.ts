@@ -91,10 +91,13 @@ function isSignedIn({ client }: CallContext): boolean {
   return client.session?.user() !== undefined;
 }
 
-/** Known ids per client; beyond, a removal may be sent for a task that was not. */
+/**
+ * Maximum number of known ids per client. Above, a removal may be sent for a task
+ * that was never sent.
+ */
 const MAX_SHOWN = 10_000;
 
-/** Tasks that were sent to one client. */
+/** The tasks that were sent to one client. */
 class ShownTasks {
   readonly #query: ListQuery;
   readonly #test: (task: ViewObject) => boolean;
