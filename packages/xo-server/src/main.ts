@@ -100,7 +100,7 @@ async function start(
         startDemoPools,
         loggers,
         signal,
-        // As a kill: what it has begun is continued by others.
+        // Like `kill -9`: other servers continue its work.
         abandon: (reason) => process.exit(fail(reason, loggers)),
       });
       manager.ready(`listening on ${server.url}`);
@@ -116,7 +116,7 @@ async function start(
   }
 }
 
-/** @returns undefined: switched off */
+/** @returns undefined: the watchdog is disabled */
 function watch({ perf, log }: LoadedConfig["config"]): Watchdog | undefined {
   const { watchdogMs: timeoutMs } = perf;
   return timeoutMs === 0 ? undefined : startWatchdog({ timeoutMs, log });
@@ -145,7 +145,7 @@ function print(text: string, code: ExitCode): ExitCode {
   return code;
 }
 
-/** Waits until a slow reader has taken the bytes. */
+/** Resolves when the reader has received the bytes, which may be slow. */
 function writeOutput(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => {

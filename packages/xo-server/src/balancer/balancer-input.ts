@@ -20,8 +20,8 @@ export interface BalancerInput {
 export interface BalancerInputParts {
   readonly policy: Policy;
   /**
-   * When the failure count was last reset, by setting the policy or a manual
-   * run. ms since the epoch.
+   * Time at which the failure count was last reset, by setting the policy or by a
+   * manual run. ms since the epoch.
    */
   readonly resetAt: number;
   /** Newest first. */
@@ -53,7 +53,7 @@ export interface BalancePlanner {
 }
 
 /**
- * Plans the migrations that would be done now.
+ * Plans the migrations that are needed now.
  * @throws XoError errors of the planner
  */
 export async function planPool(
@@ -73,7 +73,7 @@ export async function planPool(
 }
 
 /**
- * The policy as the planner takes it.
+ * The policy in the form that the planner requires.
  * @param excluded ids of VMs that must not be migrated
  */
 export function toBalancePolicy(

@@ -27,7 +27,7 @@ export interface BalancerParts extends Omit<
 /** Policy and state of one pool. */
 export interface BalancerStatus {
   readonly policy: Policy;
-  /** False: the default policy, none has been set. */
+  /** False: no policy has been set, the default applies. */
   readonly isSet: boolean;
   readonly published: PublishedState;
   /** Another server with the same database balances the pool. */
@@ -83,7 +83,7 @@ export class Balancer {
   }
 
   /**
-   * Members that are not given stay.
+   * Changes a policy; members that are not given remain.
    * @throws XoError INVALID_PARAMETERS, STORE_UNAVAILABLE
    */
   async setPolicy(pool: string, change: Partial<Policy>): Promise<Policy> {
@@ -94,7 +94,7 @@ export class Balancer {
   }
 
   /**
-   * By pool id.
+   * Statuses by pool id.
    * @throws XoError STORE_UNAVAILABLE
    */
   async statuses(
@@ -117,7 +117,7 @@ export class Balancer {
   }
 
   /**
-   * Newest first.
+   * Runs of a pool, newest first.
    * @throws XoError STORE_UNAVAILABLE, INVALID_PARAMETERS
    */
   history(
@@ -141,7 +141,7 @@ export class Balancer {
     };
   }
 
-  /** Applies policies that were changed since, by any server. */
+  /** Applies policies that any server has changed since the last call. */
   #apply(): void {
     for (const {
       pool,
@@ -172,8 +172,8 @@ export class Balancer {
 }
 
 /**
- * Queues the requests of many pools here, so that other users of the planner
- * need not wait for all of them.
+ * Queues the requests of all pools, so that other users of the planner need not
+ * wait until all of them are done.
  */
 function oneAtATime(placement: BalancePlanner): BalancePlanner {
   const turns = new Semaphore(1);

@@ -6,12 +6,12 @@ import type {
   RunStop,
 } from "./state.js";
 
-/** What is known of a pool before planning. Times are ms since the epoch. */
+/** What is known about a pool before planning. Times are ms since the epoch. */
 export interface Facts {
   readonly now: number;
   readonly policy: Policy;
   readonly pause?: PauseReason | undefined;
-  /** Time of the oldest of the hosts' latest metrics. */
+  /** Time of the latest metrics of the host whose metrics are oldest. */
   readonly measuredAt: number;
   /** End of the last run that migrated a VM; absent: none. */
   readonly movedAt?: number | undefined;
@@ -45,17 +45,17 @@ export type Decision =
   | { readonly act: "move" };
 
 /**
- * Hosts report an average of 5 s every 5 s: after this time metrics are from
- * after the migration.
+ * Hosts report an average of 5 s every 5 s: after this time their metrics no longer
+ * cover the time before the migration. ms.
  */
 export const SETTLE_MS = 30_000;
 /** Consecutive failed runs after which the balancer stops until it is reset. */
 export const MAX_FAILURES = 3;
 /** Consecutive runs without effect after which the balancer waits. */
 export const MAX_INEFFECTIVE = 3;
-/** Wait after the first failure; doubled with each further one. */
+/** Wait after the first failure, doubled with each further one. ms. */
 const BACK_OFF_MS = 60_000;
-/** Longest wait after runs without effect. */
+/** Maximum wait after runs without effect, in ms. */
 const MAX_BACK_OFF_MS = 1_800_000;
 
 /** The state in which no planning is done; undefined: planning is allowed. */

@@ -5,7 +5,7 @@ import type { PublishedState } from "./published-state.js";
 
 /* Names of release 0.1: accepted from clients and found in stored JSON. */
 
-/** Old names of policy members, by their current names. */
+/** Old names of policy members by their current names. */
 const policyNames = {
   migrationCost: "moveCost",
   maxMigrationsPerRun: "mostMoves",
@@ -63,7 +63,7 @@ export function toOldPolicyMembers(policy: Policy) {
   };
 }
 
-/** A move with the members of release 0.1, which may be there. */
+/** A stored move, possibly with the members of release 0.1. */
 interface StoredMove extends Omit<MoveRecord, "score"> {
   readonly begunAt?: number;
   readonly score?: Readonly<Record<string, number>>;

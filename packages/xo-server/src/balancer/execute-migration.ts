@@ -32,7 +32,7 @@ export interface MigrationContext {
   readonly person: AuthenticatedUser;
 }
 
-/** The operation as it is audited. */
+/** The operation as which a migration is recorded in the audit log. */
 const MIGRATION: AuditedCall["operation"] = {
   name: "balancer.move",
   permission: {
@@ -71,8 +71,8 @@ export async function executeMigration(
 }
 
 /**
- * Why a planned migration is no longer possible, because the VM or its target
- * has changed; undefined: it is possible.
+ * Why a planned migration is no longer possible because the VM or its target host
+ * has changed; undefined: it still is.
  */
 export function changeOf(
   { vm, from, to }: MoveRecord,

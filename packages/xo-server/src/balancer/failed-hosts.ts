@@ -5,14 +5,14 @@ export class FailedHosts {
   readonly #failedAt = new Map<string, number>();
 
   /**
-   * ms since the epoch, by host id. Hosts that are up again stay listed during
-   * the recovery time.
+   * Time of the failure by host id, in ms since the epoch. Hosts that are up again
+   * stay in the list during the recovery time.
    */
   get failedAt(): ReadonlyMap<string, number> {
     return this.#failedAt;
   }
 
-  /** A host that is down in the first observation counts as just failed. */
+  /** A host that is down in the first observation counts as having failed just now. */
   update({ hosts, isConnected }: PoolObservation, now: number): void {
     if (!isConnected) return;
     const down = new Set<string>();

@@ -25,7 +25,7 @@ interface ObservedObjects {
   readonly staying: string[];
 }
 
-/** VMs parsed per slice, about 20 us each. */
+/** Number of VMs parsed per slice; each takes about 20 us. */
 const VMS_PER_STEP = 5;
 const MIGRATIONS = new Set(["pool_migrate", "migrate_send"]);
 const disconnected: PoolObservation = {

@@ -62,7 +62,7 @@ export class PoolBalancer {
     });
   }
 
-  /** False: another server balances the pool, or none. */
+  /** False: another server balances the pool, or no server does. */
   get isHere(): boolean {
     return this.#lease.isHeld;
   }
@@ -97,7 +97,7 @@ export class PoolBalancer {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#parts.clock.clearTimeout(this.#timer);
-    // Without a database the lease expires.
+    // Without the database the lease expires.
     await this.#lease.release().catch(() => undefined);
   }
 
@@ -144,7 +144,8 @@ export class PoolBalancer {
 
   async #scheduleNext(): Promise<void> {
     this.#passAfter(this.#untilNext());
-    // Publishes the outcome for other servers. A lease that cannot be renewed is lost, which its holder handles.
+    // Publishes the outcome for other servers. The holder of a lease handles its
+    // loss if the renewal fails.
     if (this.isHere) await this.#lease.renew().catch(() => undefined);
   }
 

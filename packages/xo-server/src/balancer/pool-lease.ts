@@ -13,13 +13,16 @@ export interface PoolLeaseParts {
   readonly store: Pick<Store, "balancerWatches">;
   /** The state to publish. */
   readonly published: () => PublishedState;
-  /** The lease was taken between two passes. */
+  /** Called when the lease was taken between two passes. */
   readonly onHeld: () => void;
-  /** Another server has taken the lease. */
+  /** Called when another server has taken the lease. */
   readonly onLost: () => void;
 }
 
-/** Of several servers with one database, the one with the lease balances the pool. */
+/**
+ * The lease on a pool: of several servers with one database, the one that has it
+ * balances the pool.
+ */
 export class PoolLease {
   readonly #parts: PoolLeaseParts;
   #contention: Contention | undefined;
@@ -31,16 +34,17 @@ export class PoolLease {
     this.#parts = parts;
   }
 
-  /** Migrations may start. */
+  /** Whether migrations may start. */
   get isHeld(): boolean {
     return this.#contention?.lease?.isValid === true;
   }
 
   /**
    * Competes for the lease, and publishes the state if this server has it.
-   * @param takesOver asks another server for it, unless that one migrates VMs
-   * @returns acquired: this server did not have it before; renewed: it had;
-   *   false: another server has it
+   * @param takesOver whether another server is asked to hand the lease over; it
+   * refuses while it migrates VMs
+   * @returns acquired: this server did not have the lease before; renewed: it did;
+   * false: another server has it
    * @throws XoError STORE_UNAVAILABLE
    */
   async renew(takesOver = false): Promise<"acquired" | "renewed" | false> {
@@ -61,7 +65,7 @@ export class PoolLease {
     }
   }
 
-  /** Releases the lease to other servers. */
+  /** Releases the lease, so that other servers can take it. */
   async release(): Promise<void> {
     const contention = this.#contention;
     if (contention === undefined) return;
@@ -70,7 +74,7 @@ export class PoolLease {
     if (contention.lease !== undefined)
       await store.balancerWatches
         .delete(pool, contention.lease.fence)
-        // Only its state stays in the list.
+        // Without the database only the published state remains outdated.
         .catch(() => undefined);
     await contention.stop();
   }

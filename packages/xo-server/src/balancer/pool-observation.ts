@@ -9,7 +9,7 @@ export interface ObservedHost {
   readonly operations: readonly string[];
   /** Number of running VMs, without the control domain. */
   readonly vms: number;
-  /** Time of its latest metrics, ms since the epoch; -Infinity: none. */
+  /** Time of its latest metrics, in ms since the epoch; -Infinity: it has none. */
   readonly measuredAt: number;
 }
 
@@ -28,7 +28,7 @@ export interface PoolObservation {
   readonly staying: readonly string[];
 }
 
-/** Metrics older than this are not used, in ms. */
+/** Maximum age of metrics that are used, in ms. */
 const MAX_AGE_MS = 60_000;
 /** Time in which VMs of a failed host restart elsewhere, in ms. */
 export const RECOVERY_MS = 300_000;
@@ -38,10 +38,10 @@ const CHANGING_OPERATIONS = new Set([
 ]);
 
 /**
- * Why the pool must not be balanced now; undefined: it may. Derived from the
- * observed state alone, so that nothing has to be switched off before or on
- * again after maintenance.
- * @param failedAt by host id, when the failure was observed
+ * Why the pool must not be balanced now; undefined: it may be. Derived from the
+ * observed state alone, so that an administrator need not disable the balancer
+ * before maintenance and enable it afterwards.
+ * @param failedAt time at which a failure was observed, by host id
  */
 export function pauseReasonOf(
   observation: PoolObservation,
@@ -81,7 +81,7 @@ function isChanging({
   );
 }
 
-/** Time of the oldest of the hosts' latest metrics. */
+/** Time of the latest metrics of the host whose metrics are oldest. */
 export function measuredAtOf({ hosts }: PoolObservation): number {
   const times = hosts.filter(({ isUp }) => isUp).map((one) => one.measuredAt);
   return Math.min(...times);

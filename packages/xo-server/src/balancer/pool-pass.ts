@@ -58,7 +58,7 @@ export class PoolPass {
   readonly #parts: PoolPassParts;
   readonly #runs: PoolRuns;
   readonly #failed = new FailedHosts();
-  /** Since when each pass has found migrations to do. */
+  /** Time since which each pass has found migrations to do. */
   #unbalancedSince: number | undefined;
 
   constructor(parts: PoolPassParts) {
@@ -88,9 +88,9 @@ export class PoolPass {
   }
 
   /**
-   * Runs regardless of the mode and of how long the imbalance lasts.
+   * Runs regardless of the mode and of the duration of the imbalance.
    * @throws XoError INCORRECT_STATE: a run is in progress, or the balancer is
-   *   paused; errors of the planner
+   * paused; errors of the planner
    */
   async runNow(cause: Cause, isDry: boolean): Promise<RunResult> {
     const { pool } = this.#parts;
@@ -139,8 +139,9 @@ export class PoolPass {
   }
 
   /**
-   * A run that started no migration because VMs had changed is followed by a
-   * new plan without these VMs; after MAX_FRUITLESS of them by a back-off.
+   * A run may start no migration because VMs have changed since planning. Then a
+   * new plan without these VMs follows; after MAX_INEFFECTIVE such runs, a
+   * back-off.
    */
   async #planAndAct(first: BalancerInput): Promise<void> {
     const since = this.#unbalancedSince;

@@ -34,7 +34,7 @@ export interface PoolRunParts {
    * @param done number of migrations that have ended
    */
   readonly onChange: (done: number) => void;
-  /** During shutdown of the server the outcome of a migration is unknown. */
+  /** While the server shuts down, the outcome of a migration remains unknown. */
   readonly isStopping: () => boolean;
 }
 
@@ -184,7 +184,7 @@ export class PoolRun {
     return this.#writing;
   }
 
-  /** A failed write is repaired by the next one. */
+  /** If a write fails, the next one contains its changes too. */
   async #write(): Promise<void> {
     const { store, logger } = this.#parts;
     try {

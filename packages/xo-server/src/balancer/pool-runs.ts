@@ -10,7 +10,7 @@ export interface PoolRunsParts {
   readonly now: () => number;
 }
 
-/** Runs per query of the database: each is parsed. */
+/** Number of runs per query of the database, each of which is parsed. */
 const PAGE = 50;
 /** The maximum cooldown of a VM is one day. */
 const RECENT_MS = 24 * 3600 * 1000;
@@ -36,9 +36,7 @@ export class PoolRuns {
     this.#recent = undefined;
   }
 
-  /**
-   * Newest first. All but the newest are reduced to what later decisions need.
-   */
+  /** Runs, newest first. Of all but the newest, only what later decisions need. */
   async recent(): Promise<readonly BalancerRun[]> {
     if (this.#recent === undefined) this.#recent = await this.#load();
     return this.#recent;
@@ -67,7 +65,7 @@ export class PoolRuns {
     return found;
   }
 
-  /** Marks runs as interrupted that another server left pending. */
+  /** Marks pending runs of another server as interrupted. */
   async interrupt(): Promise<void> {
     const { store, pool } = this.#parts;
     if ((await store.balancerRuns.interrupt(pool)) > 0) this.clearCache();

@@ -30,8 +30,8 @@ export interface PublicReason {
 }
 
 /**
- * Back-off until a reset, and back-off after repeated runs that started no
- * migration: an administrator should find out why.
+ * Whether an administrator should find out the cause: a back-off until a reset, or
+ * after repeated runs that started no migration.
  */
 export function isNotice(state: BalancerState): boolean {
   return (

@@ -6,9 +6,9 @@ import { stopOf } from "./recent-runs.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 
 /**
- * A run as clients get it. Times are ms since the epoch. `gain`, `stopped` and
- * `figuresAfter` only for complete and dry runs: they are results of the plan,
- * not of a run that did not execute it.
+ * A run as clients see it. Times are ms since the epoch. `gain`, `stopped` and
+ * `figuresAfter` only exist for complete and dry runs, because they are results of
+ * the plan, not of a run that has not executed it.
  */
 export interface PublicRun
   extends

@@ -1,6 +1,9 @@
 import type { BalancerState } from "./state.js";
 
-/** The state of a pool as other servers with the same database see it. */
+/**
+ * The state of a pool that the server which balances it publishes to other servers
+ * with the same database.
+ */
 export interface PublishedState {
   readonly state: BalancerState;
   /** ms since the epoch. */

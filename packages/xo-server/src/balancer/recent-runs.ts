@@ -10,10 +10,7 @@ type RunFacts = Pick<
   "movedAt" | "dryRunAt" | "failures" | "ineffective" | "failedAt" | "stop"
 >;
 
-/**
- * Time in ms during which a VM that changed between planning and migration is
- * not planned again.
- */
+/** Time for which a VM that changed between planning and migration is not planned again, in ms. */
 const CHANGED_MS = 300_000;
 
 /**

@@ -1,10 +1,7 @@
 import type { Action, BalancePlan, HostFigures } from "@xo-server/placement";
 import type { Policy } from "./policy.js";
 
-/**
- * planned: of a dry run. waiting: not started yet. skipped: will not be
- * started.
- */
+/** planned: part of a dry run. waiting: not started yet. skipped: will not be started. */
 export type MoveStatus =
   "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
 
@@ -19,7 +16,7 @@ export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   /** ms since the epoch. */
   readonly startedAt?: number;
   readonly endedAt?: number;
-  /** Why it failed, or why it alone was skipped (VM_CHANGED). */
+  /** Why the migration failed, or why it alone was skipped (VM_CHANGED). */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -42,14 +39,14 @@ export interface RunRecord {
   readonly figuresAfter: readonly HostFigures[];
   /** As measured after the run. */
   readonly figuresMeasured?: readonly HostFigures[];
-  /** As planned: see gainOf. */
+  /** Gain of the plan, see gainOf. */
   readonly gain: number;
   readonly emptied: readonly string[];
   /** Why the run did not complete. */
   readonly reason?: { readonly code: string; readonly message: string };
 }
 
-/** Limit of the size of a record. */
+/** Maximum number of hosts in a record, to limit its size. */
 const MAX_HOSTS = 256;
 
 /**

@@ -100,7 +100,7 @@ export interface RunStop {
   /** failed: a migration failed. stopped: no migration was started. */
   readonly kind: "failed" | "stopped";
   readonly code: string;
-  /** Names the VM. */
+  /** Contains the name of the VM. */
   readonly message: string;
   /** Id of the VM. */
   readonly vm?: string;

@@ -1,6 +1,9 @@
 import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
 
-/** Whether the caller may read a VM; undefined: all, deleted ones too. */
+/**
+ * Whether the caller may read a VM; undefined: the caller may read all VMs,
+ * including deleted ones.
+ */
 export type MaySee = ((vm: string) => boolean) | undefined;
 
 /** Which VMs of runs the caller may see. @param readable undefined: all */

@@ -1,7 +1,10 @@
 import { stat } from "node:fs/promises";
 import type { ServerOptions } from "./server-options.js";
 
-/** Logs a warning if others can enter the directory of the server's files. Their modes are private, but their names and dates are not. */
+/**
+ * Logs a warning if other users can list the data directory of the server. Its
+ * files are private, but their names and dates would be visible.
+ */
 export async function checkDataDir({
   config,
   demo,

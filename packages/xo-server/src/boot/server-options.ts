@@ -7,7 +7,7 @@ import type { CreatePool } from "../pools/pools.js";
 
 export interface ServerOptions extends StartOptions {
   readonly startDemoPools?: StartDemoPools;
-  /** Where the database of a demo is kept; absent: it is temporary. */
+  /** Directory of the database of a demo; absent: the database is temporary. */
   readonly demoDataDir?: string | undefined;
   /** A missing or empty database is created, also beside files of an earlier start. */
   readonly isNewStore?: boolean;
@@ -17,9 +17,12 @@ export interface ServerOptions extends StartOptions {
   readonly createsDefaultRules?: boolean;
   /** Writes heap snapshots. Default: V8, which takes seconds. */
   readonly writeHeap?: WriteHeap;
-  /** Aborted: the start is given up. */
+  /** When it is aborted, the start is abandoned. */
   readonly signal?: AbortSignal;
-  /** Ends the process at once, as it must not write to the database any more. Default: the error is logged only. */
+  /**
+   * Ends the process immediately, because it must not write to the database any
+   * more. Default: the error is only logged.
+   */
   readonly abandon?: (reason: XoError) => void;
   /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;

@@ -4,7 +4,10 @@ import { createAudit, type Audit } from "../operations/audit.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 
-/** The audit log; changes that the previous run did not end get entries with the outcome `unknown`. */
+/**
+ * Starts the audit log. Changes that the previous run did not complete get entries
+ * with the outcome `unknown`.
+ */
 export async function startAudit(
   parts: { readonly store: Store; readonly cluster: Pick<Cluster, "self"> },
   { loggers, clock }: Pick<ServerOptions, "loggers" | "clock">,
@@ -20,7 +23,7 @@ export async function startAudit(
         `${count} changes were in progress when the server ended; the audit log records them with the outcome "unknown"`,
       );
   } catch (error) {
-    // Their rows stay for the next start.
+    // Their rows remain for the next start.
     logger.warn("interrupted changes could not be written to the audit log", {
       error,
     });

@@ -39,7 +39,7 @@ export interface AuthServices {
   readonly storedSessions: StoredSessions;
 }
 
-/** Users, sessions, and what follows changes of a session's rights. */
+/** Starts users and sessions, and the services that follow changes of a session's rights. */
 export async function startAuthServices(
   core: Core,
   options: ServerOptions,
@@ -105,7 +105,10 @@ export async function startAuthServices(
   return { auth, consoles, seals, storedSessions };
 }
 
-/** Of all servers of the database. @param forMs a reservation is held at most so long */
+/**
+ * Reservations that all servers of the database share.
+ * @param forMs maximum duration of a reservation, in ms
+ */
 function createReservations<Body>(
   { store, cluster, clock }: Pick<Core, "store" | "cluster" | "clock">,
   forMs: number,

@@ -7,7 +7,10 @@ import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import type { StartedServices } from "./start-services.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
-/** Starts what acts without a client: recovery of interrupted tasks, jobs, the load balancer, alarms and activity. */
+/**
+ * Starts the services that act without a request: recovery of interrupted tasks,
+ * jobs, the load balancer, alarms and activity.
+ */
 export function startBackground(
   dispatcher: Dispatcher,
   { services, previousRun, startJobs, runs, cluster }: StartedServices,

@@ -21,7 +21,7 @@ import type { Services } from "../methods/services.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-/** Job types of backups and of restore tests, and what belongs to them. */
+/** The job types of backups and of restore tests, and their cleanup. */
 export interface BackupJobs {
   readonly kinds: JobKinds;
   /** Removes what interrupted runs have left in pools. */

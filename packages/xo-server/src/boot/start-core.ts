@@ -40,22 +40,23 @@ export interface Core {
   readonly cluster: Cluster;
   readonly audit: Audit;
   readonly readForwarding: ReadForwarding;
-  /** Undefined: no traces. */
+  /** Undefined: traces are disabled. */
   readonly telemetry: Telemetry | undefined;
   readonly inventory: Inventory;
   readonly views: Objects;
-  /** Not connected yet. */
+  /** Created, but not connected yet. */
   readonly pools: Pools;
   readonly storedPools: StoredPools;
   readonly demoPools: DemoPools;
   readonly objects: PoolObjects;
-  /** Of the WebSocket API; the web server adds and removes them. */
+  /** Clients of the WebSocket API; the web server adds and removes them. */
   readonly clients: Set<ApiClient>;
   readonly limitHits: LimitHits;
 }
 
 /**
- * The lowest layer: monitor, parser, database, pools, inventory and its views.
+ * Starts the lowest layer: monitor, parser, database, pools, inventory and its
+ * views.
  * @throws XoError the database cannot be used
  */
 export async function startCore(
@@ -79,7 +80,8 @@ export async function startCore(
       serverOptions.abandon ?? ((error) => logger.error("unusable", { error })),
   });
   const stored = [...store.servers.list()];
-  // Beside the rest of the start; otherwise when the first pool is connected.
+  // Loaded in parallel with the rest of the start; without stored pools, when the
+  // first pool is connected.
   if (stored.length > 0 && options.createPool === undefined) parser.warmUp();
   const inventory = await startInventory(
     {
@@ -132,7 +134,7 @@ export async function startCore(
   };
 }
 
-/** Dates are those of the store, so that all servers of a database have the same ones. */
+/** Dates use the clock of the store, so that all servers of a database agree. */
 function toServerClock({ engine, clock }: Store): WallClock {
   return engine === "postgres"
     ? { ...wallClock, now: () => clock.now() }

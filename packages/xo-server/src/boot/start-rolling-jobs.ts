@@ -6,7 +6,10 @@ import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { Core } from "./start-core.js";
 import type { Updates } from "./start-updates.js";
 
-/** The job type of rolling updates of pools. @returns name and type */
+/**
+ * The job type of rolling updates of pools.
+ * @returns name and type
+ */
 export function startRollingJobs({
   clock,
   objects,

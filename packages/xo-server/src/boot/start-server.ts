@@ -19,17 +19,21 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Waiting for a database that does not answer, after the draining, in ms; the leases are released later, or expire. */
+/**
+ * Maximum time that a stop waits, after draining, for a database that does not
+ * answer, in ms. The leases are then released later, or expire.
+ */
 const LEAVE_LIMIT_MS = 1_000;
 
 /**
- * With other servers on the database: load balancers notice that /health answers 404, and send new
- * clients to the others, before the connections of this server are closed.
+ * With several servers on the database: waits until load balancers have noticed
+ * that /health answers 404 and send new clients to other servers, before the
+ * connections of this server are closed.
  */
 async function drain({ cluster, clock }: Core, drainMs: number): Promise<void> {
   if (!cluster.isShared) return;
   const remainingMs = drainMs - cluster.leavingForMs;
-  // What acts by itself goes on elsewhere meanwhile.
+  // Other servers take over background work in the meantime.
   const left = cluster.leave();
   await pause(clock, remainingMs);
   await Promise.race([left, pause(clock, LEAVE_LIMIT_MS)]);
@@ -46,7 +50,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** @returns the url at which the web server listens */
+/** @returns the URL at which the web server listens */
 async function boot(
   serverOptions: ServerOptions,
   stops: StopStack,
@@ -94,7 +98,7 @@ async function boot(
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
   });
-  // `connecting` is awaited below; until then a failure is not unhandled.
+  // Awaited below; the handler prevents an unhandled rejection until then.
   connecting
     .then(() => core.pools.created())
     .finally(release)
@@ -116,7 +120,7 @@ async function boot(
 
   startBackground(dispatcher, started, logger, stops);
   readiness.isReady = true;
-  // Pushed last: it is the first step of a stop.
+  // Added last, so that it is the first step of a stop.
   stops.push("drain", () => {
     readiness.isDraining = true;
     return drain(core, config.http.drainMs);

@@ -30,7 +30,7 @@ import { startStatusServices } from "./start-status-services.js";
 import { startTaskServices, type TaskServices } from "./start-task-services.js";
 
 export interface StartedServices {
-  /** What operations work with. */
+  /** The services that operations use. */
   readonly services: Services;
   readonly consoles: Consoles;
   readonly seals: OneTimeSeals;
@@ -43,7 +43,10 @@ export interface StartedServices {
   readonly cluster: Core["cluster"];
 }
 
-/** All that operations work with. What acts by itself (jobs, balancer, alarms, activity) is started by startBackground. */
+/**
+ * Starts all services that operations use. Background services (jobs, balancer,
+ * alarms, activity) are started by startBackground.
+ */
 export async function startServices(
   started: Core & WithTls,
   options: ServerOptions,
@@ -52,7 +55,7 @@ export async function startServices(
   const core = { ...started, ...startUpdates(started, stops) };
   if (options.createsDefaultRules !== false)
     await createDefaultRules(core.store);
-  // Alarms exist before what they read.
+  // Alarms are created before the backup figures that they read.
   const late: { figures?: BackupFigures } = {};
   const monitoring = startMonitoringServices(
     core,

@@ -11,7 +11,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-/** The status of the server and its pools, and what diagnoses it. */
+/** The status of the server and its pools, and diagnostics. */
 export function startStatusServices(
   { pools, monitor, clients, clock, parser, views }: Core,
   options: ServerOptions,

@@ -12,12 +12,12 @@ import type { Config } from "../config/config.js";
 import type { ServerOptions } from "./server-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
-/** Passwords of a demo or a test are deleted with it: a cheap hash is enough. */
+/** Passwords of a demo or a test are deleted with its database, so a cheap hash is sufficient. */
 const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
 
 /**
- * The database. That of a demo without a data directory, or of a test without a
- * location, is temporary.
+ * Opens the database. A demo without a data directory, or a test without a
+ * location, gets a temporary one.
  * @throws XoError STORE_MISSING, STORE_OUTDATED, STORE_UNAVAILABLE, STORE_TOO_NEW,
  * STORE_IN_USE, STORE_KEY_WRONG, CONFIG_INVALID
  */
@@ -33,7 +33,8 @@ export async function startStore(
       : isTemporary(options)
         ? {
             ...(await makeTemporary(stops)),
-            // Tests start hundreds of servers; a thread costs more than all their queries.
+            // Tests start hundreds of servers, for which a thread costs more than
+            // all their queries.
             sqliteThread: demo !== undefined,
           }
         : toStoreOptions(config, env);
@@ -90,7 +91,10 @@ function toKeyOptions(
   return { file: keyFile || join(dataDir, "store.key") };
 }
 
-/** Never the database of a real server: of a demo, anonymous clients read all objects. */
+/**
+ * A demo never opens the database of a real server, because its anonymous clients
+ * may read all objects.
+ */
 function toDemoOptions(dataDir: string): StoreOptions {
   return {
     location: join(dataDir, "demo.db"),

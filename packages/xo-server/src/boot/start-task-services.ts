@@ -15,11 +15,11 @@ export interface TaskServices {
     "tasks" | "bulkRuns" | "taskSubscriptions" | "transfers" | "oneTimePaths"
   >;
   readonly catchUp: CatchUp;
-  /** Tasks of the previous run, and the steps that they persisted. */
+  /** Tasks of the previous run, with the steps that they have persisted. */
   readonly previousRun: Pick<StartedTasks, "interrupted" | "steps">;
 }
 
-/** Tasks, and transfers of files. */
+/** Starts tasks and transfers of files. */
 export async function startTaskServices(
   { clock, store, cluster, audit, inventory, objects, views }: Core,
   { loggers }: ServerOptions,

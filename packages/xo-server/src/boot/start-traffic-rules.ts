@@ -4,7 +4,7 @@ import { TrafficRuleWatch } from "../networks/traffic-rule-watch.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-/** Traffic rules are added again where hosts lose them. */
+/** Adds traffic rules again to hosts that have lost them. */
 export function startTrafficRules(
   { clock, cluster, objects, store, views }: Core,
   { loggers }: Pick<ServerOptions, "loggers">,

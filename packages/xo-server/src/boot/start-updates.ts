@@ -3,7 +3,7 @@ import { PatchWatch } from "../updates/patch-watch.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Core } from "./start-core.js";
 
-/** Updates of hosts, and the check for them a few times a day. */
+/** Updates of hosts, and the check for new ones a few times a day. */
 export interface Updates {
   readonly missingPatches: MissingPatches;
   readonly patchWatch: PatchWatch;

@@ -23,7 +23,7 @@ export interface WebParts {
   readonly readiness: Readonly<Readiness>;
 }
 
-/** The page and the API. It listens when this resolves. */
+/** Starts the page and the API. Resolves when the server listens. */
 export async function startWeb(
   parts: WebParts,
   { config, loggers, demo }: ServerOptions,
@@ -72,7 +72,7 @@ export async function startWeb(
       secret: () => services.plugins.openMetricsSecret(),
       read: () => openMetrics.read(),
     },
-    // Of real pools, anonymous clients get nothing; a demo holds no secrets.
+    // Anonymous clients cannot read real pools; a demo contains no secrets.
     permission: demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
     rest: {

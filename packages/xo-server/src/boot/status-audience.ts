@@ -9,24 +9,27 @@ import {
   type Audience,
 } from "../status/visible-status.js";
 
-/** A caller, or the client of a subscription. */
+/** The caller of a request, or the client of a subscription. */
 export interface StatusReader {
   readonly client: Client;
   readonly user?: AuthenticatedUser | undefined;
 }
 
 export interface AudienceOptions {
-  /** Anonymous clients of the demo read everything. */
+  /** Whether anonymous clients read everything, as in a demo. */
   readonly demo: boolean;
-  /** Which pools a caller may read by its current rights; the same function for equal rights. undefined: all. */
+  /**
+   * Which pools a caller may read with its current rights; the same function for
+   * equal rights. Undefined: all pools.
+   */
   readonly readablePools: (reader: StatusReader) => Predicate | undefined;
   /** Whether the pool with this UUID is readable now. */
   readonly matches: (uuid: string, isReadable: Predicate) => boolean;
 }
 
 /**
- * Finds what a client may read of the status, by its current rights. For readers with
- * equal rights the pools are looked through once for each status.
+ * Determines which parts of the status a client may read with its current rights.
+ * Readers with equal rights share one pass over the pools for each status.
  */
 export function createAudiences({
   demo,

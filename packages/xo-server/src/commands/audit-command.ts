@@ -4,7 +4,7 @@ import { ExitCode } from "../lifecycle/exit-code.js";
 import type { AuditCommand, CommandResult } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 
-/** `xo-server audit ...` */
+/** Runs `xo-server audit ...`. */
 export function runAuditCommand(
   store: Store,
   command: AuditCommand,
@@ -101,7 +101,7 @@ function broken({
   return { text, code: ExitCode.failed };
 }
 
-/** Control characters of client input must not reach the terminal. */
+/** Escapes control characters, because input of clients must not control the terminal. */
 function toLine(record: AuditRecord): string {
   const { seq, time, userName, address, operation, objectId, outcome } = record;
   return [

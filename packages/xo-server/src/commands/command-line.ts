@@ -11,9 +11,9 @@ export type ParsedCommandLine =
   | {
       readonly kind: "start";
       readonly configPath: string | undefined;
-      /** Profiles of the simulated pools; undefined: no demo. */
+      /** Profiles of the simulated pools; undefined: the server is not a demo. */
       readonly demo: readonly string[] | undefined;
-      /** Continue with an empty database in the place of a missing one. */
+      /** Continue with an empty database in place of a missing one. */
       readonly isNewStore: boolean;
       readonly overrides: ConfigOverrides;
     }
@@ -48,7 +48,7 @@ database of an earlier start is missing, 69 unavailable (port in use, database
 unreachable, no demo), 70 internal error, 78 invalid config, 124 the
 server did not stop within 5 s.`;
 
-/** @param args without node and the program */
+/** @param args arguments without `node` and the program */
 export function parseCommandLine(
   args: readonly string[],
   version: string,

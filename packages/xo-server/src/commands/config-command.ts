@@ -19,10 +19,10 @@ type ConfigOptions = Pick<
 >;
 type PassphraseOptions = Pick<StoreCommandOptions, "readSecret" | "env">;
 
-/** File name of the standard input or output. */
+/** File name that stands for standard input or output. */
 const STANDARD = "-";
 
-/** `xo-server config ...` */
+/** Runs `xo-server config ...`. */
 export async function runConfigCommand(
   store: Store,
   command: ConfigCommand,
@@ -67,8 +67,8 @@ async function checkAbsent(file: string): Promise<void> {
 }
 
 /**
- * Readable by the owner only. An existing file is replaced by a complete one or
- * not at all.
+ * Writes a file that only its owner can read. An existing file is replaced by a
+ * complete one or not at all.
  */
 async function writeFile(
   file: string,
@@ -84,7 +84,7 @@ async function writeFile(
     } finally {
       await handle.close();
     }
-    // A link fails if the file was created meanwhile.
+    // Linking fails if the file was created in the meantime.
     if (isForced) await rename(temporary, file);
     else await link(temporary, file);
   } finally {
@@ -163,7 +163,7 @@ async function readPassphrase(
   });
 }
 
-/** What administrators read in the place of the codes of the operating system. */
+/** Explanations for administrators in place of the error codes of the operating system. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "no such file or directory",
   EACCES: "permission denied",

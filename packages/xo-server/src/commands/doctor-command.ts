@@ -4,7 +4,7 @@ export interface DoctorCommand {
   readonly configPath: string | undefined;
   readonly dataDir: string | undefined;
   readonly json: boolean;
-  /** Connect to the pools. */
+  /** Whether the command connects to the pools. */
   readonly checksPools: boolean;
 }
 
@@ -19,7 +19,7 @@ const AFTER_HELP = `
 Nothing is changed; the server may be running. Exit codes: 0 all is well, 1 errors,
 2 warnings only.`;
 
-/** `xo-server doctor` */
+/** Runs `xo-server doctor`. */
 export function doctorCommand(
   onCommand: (command: DoctorCommand) => void,
 ): Command {

@@ -6,7 +6,10 @@ import type { Config } from "../config/config.js";
 import { ok, writeAuditEntry } from "./command-result.js";
 import type { CommandResult, LeaveCommand } from "./store-command-types.js";
 
-/** `xo-server leave`: the running server finds the request in the database. */
+/**
+ * Runs `xo-server leave`: writes the request to the database, where the running
+ * server finds it.
+ */
 export async function runLeaveCommand(
   store: Store,
   command: LeaveCommand,

@@ -9,7 +9,7 @@ export async function promptLine(question: string): Promise<string> {
   try {
     return await new Promise((resolve) => {
       lines.question(`${question}: `, resolve);
-      // Ctrl-C and Ctrl-D.
+      // Emitted on Ctrl-C and Ctrl-D.
       lines.once("close", () => resolve(""));
     });
   } finally {

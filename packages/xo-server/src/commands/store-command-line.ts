@@ -35,7 +35,10 @@ The server of the config keeps its clients and its tasks; what acts by itself mo
 /health answers 404 with "leaving", so that a load balancer sends it no new clients.
 Its next start ends this. Needs PostgreSQL and another server that runs.`;
 
-/** `xo-server user ...`, `xo-server config ...`, `xo-server audit ...` and `xo-server leave` */
+/**
+ * Parses `xo-server user ...`, `xo-server config ...`, `xo-server audit ...` and
+ * `xo-server leave`.
+ */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
   return [
     userCommand(onCommand),
@@ -208,7 +211,7 @@ function toCount(text: string): number {
   throw new InvalidArgumentError("Must be a number from 1 to 9999999.");
 }
 
-/** Dates without a time are midnight UTC. */
+/** Parses a date; without a time it is midnight UTC. */
 function toTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(time)) return time;

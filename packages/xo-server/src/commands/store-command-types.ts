@@ -1,13 +1,13 @@
 import type { StoreCosts } from "@xo-server/store";
 import type { ExitCode } from "../lifecycle/exit-code.js";
 
-/** Commands on the database; a server may be running on it. */
+/** Commands on the database, also while a server runs. */
 export type StoreCommand =
   UserCommand | ConfigCommand | AuditCommand | LeaveCommand;
 
 export interface LeaveCommand {
   readonly verb: "leave";
-  /** Also if no other server runs. */
+  /** Whether the server leaves even if no other server runs. */
   readonly isForced: boolean;
 }
 
@@ -27,7 +27,7 @@ export type UserCommand =
   | {
       readonly verb: "user remove";
       readonly name: string;
-      /** Also the last admin. */
+      /** Whether even the last admin is deleted. */
       readonly isForced: boolean;
     }
   | { readonly verb: "user make-admin"; readonly name: string };
@@ -37,14 +37,14 @@ export type ConfigCommand =
       readonly verb: "config export";
       /** `-`: standard output. */
       readonly file: string;
-      /** Replaces an existing file. */
+      /** Whether an existing file is replaced. */
       readonly isForced: boolean;
     }
   | {
       readonly verb: "config import";
       /** `-`: standard input. */
       readonly file: string;
-      /** Without a question. */
+      /** Whether the command runs without asking for confirmation. */
       readonly isConfirmed: boolean;
       readonly allowNoAdmin: boolean;
     };
@@ -75,7 +75,7 @@ export interface StoreCommandOptions {
   readonly readSecret?: (question: string) => Promise<string>;
   /** Prompts for a line; absent: there is no terminal. */
   readonly readLine?: ((question: string) => Promise<string>) | undefined;
-  /** Standard input and output, for files named `-`. */
+  /** Standard input and output, used for files named `-`. */
   readonly input?: AsyncIterable<Uint8Array>;
   readonly output?: (bytes: Uint8Array) => Promise<void>;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -83,7 +83,7 @@ export interface StoreCommandOptions {
 
 export interface CommandResult {
   readonly text: string;
-  /** The standard output has the bytes of a file: `text` is for the error output. */
+  /** The standard output contains the bytes of a file, so `text` goes to the error output. */
   readonly isOutputUsed?: boolean;
   readonly code: ExitCode;
 }

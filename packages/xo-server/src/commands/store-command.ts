@@ -17,7 +17,10 @@ import type {
 } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 
-/** @returns the output and the exit code; an XoError becomes output */
+/**
+ * Runs a command on the database.
+ * @returns the output and the exit code; an XoError becomes output
+ */
 export async function runStoreCommand(
   options: StoreCommandOptions,
 ): Promise<CommandResult> {
@@ -110,7 +113,7 @@ async function runUserCommand(
   }
 }
 
-/** Where passwords come from, and what they must fulfil. */
+/** Source of passwords, and requirements for them. */
 interface PasswordSource extends Pick<StoreCommandOptions, "readInput"> {
   readonly policy: PasswordPolicy;
 }
@@ -136,7 +139,8 @@ async function setPassword(
   const { id, name, hasTotp } = find(store, command.name);
   const { password, lines } = await choosePassword(command, source);
   await store.users.setPassword(id, password);
-  // A lost password often means a lost device, or a compromised account.
+  // Someone who has lost a password has often lost the second factor too, or the
+  // account is compromised.
   if (hasTotp) await store.users.setTotp(id, null);
   await store.tokens.deleteOfUser(id);
   await writeAuditEntry(store, command);

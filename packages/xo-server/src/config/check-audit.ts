@@ -7,7 +7,7 @@ type Target = Config["audit"]["forward"][number];
 
 const PROTOCOLS = ["udp:", "tcp:", "tls:", "http:", "https:", "file:"];
 
-/** Checks that a schema cannot express. */
+/** Checks of `audit` that a schema cannot express. */
 export function checkAudit({ forward }: Config["audit"]): ConfigProblem[] {
   return forward.flatMap((target, index) => {
     const isTaken = forward.findIndex(({ name }) => name === target.name);

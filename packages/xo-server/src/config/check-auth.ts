@@ -1,10 +1,10 @@
 import type { Config } from "./config.js";
 import type { ConfigProblem } from "./config-problem.js";
 
-/** Servers of a database learn of the last use of a session within two minutes. */
+/** Other servers of a database learn within two minutes when a session was last used. */
 const MIN_IDLE_MINUTES = 5;
 
-/** Checks that a schema cannot express. */
+/** Checks of `auth` that a schema cannot express. */
 export function checkAuth({
   sessionIdleMinutes: idle,
 }: Config["auth"]): ConfigProblem[] {

@@ -2,7 +2,7 @@ import type { Config } from "./config.js";
 import type { ConfigProblem } from "./config-problem.js";
 import { toNetwork } from "./network.js";
 
-/** Checks that a schema cannot express. */
+/** Checks of `http` that a schema cannot express. */
 export function checkHttp({
   tls,
   trustedProxies,

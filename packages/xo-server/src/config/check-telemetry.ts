@@ -1,7 +1,7 @@
 import type { Config } from "./config.js";
 import type { ConfigProblem } from "./config-problem.js";
 
-/** Checks that a schema cannot express. */
+/** Checks of `telemetry` that a schema cannot express. */
 export function checkTelemetry(
   telemetry: Config["telemetry"],
 ): ConfigProblem[] {

@@ -8,9 +8,9 @@ import { LineCounter, isMap, isNode, isScalar, parseDocument } from "yaml";
 export interface ConfigFile {
   readonly path: string;
   readonly content: unknown;
-  /** Readable by the group or by others. */
+  /** Whether the group or others can read the file. */
   readonly readableByOthers: boolean;
-  /** Line of a key, from 1; the line of its nearest parent if the key is missing. */
+  /** Line of a key, starting at 1; for a missing key the line of its nearest parent. */
   lineOf(path: readonly (string | number)[]): number;
 }
 
@@ -62,7 +62,7 @@ function readConfigFile(path: string): ConfigFile {
   if (wrong !== undefined) {
     throw new XoError("CONFIG_INVALID", {
       where: `${path}:${wrong.linePos?.[0].line ?? 1}`,
-      // The rest of the message quotes the line, which may contain a password.
+      // The remainder of the message quotes the line, which may contain a password.
       reason: wrong.message.split(" at line ")[0],
     });
   }
@@ -74,7 +74,10 @@ function readConfigFile(path: string): ConfigFile {
   };
 }
 
-/** A file of root that the group of this process can read is how packages install it. */
+/**
+ * A file of root that the group of this process can read is accepted, because
+ * packages install it that way.
+ */
 function isReadableByOthers(path: string): boolean {
   const { mode, uid, gid } = statSync(path);
   const isOfPackage = uid === 0 && gid !== 0 && gid === process.getgid?.();

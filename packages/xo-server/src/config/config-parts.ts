@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties } from "typebox";
 
-/** A section of the config; absent: all its defaults. */
+/** Schema of a section of the config; if it is absent, all its defaults apply. */
 export function section<T extends TProperties>(
   description: string,
   properties: T,

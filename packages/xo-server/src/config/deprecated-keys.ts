@@ -19,7 +19,7 @@ const renamedKeys: readonly {
 ];
 
 export interface DeprecatedKeys {
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
   /** Sections that have a key under both names. */
   readonly problems: readonly ConfigProblem[];

@@ -32,7 +32,7 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Path of the file; undefined: no file, all defaults. */
   readonly path: string | undefined;
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -94,7 +94,7 @@ function setIn(
     group[key!] = value;
     return;
   }
-  // Anything but a section is reported by the validation.
+  // Values that are not sections are reported by the validation.
   const inner = (group[key!] ??= {});
   if (isGroup(inner)) setIn(inner, rest, value);
 }
@@ -120,7 +120,7 @@ function check(content: unknown): ConfigProblem[] {
 
 type CheckedPool = Config["pools"][number];
 
-/** Checks that a schema cannot express. */
+/** Checks of a pool that a schema cannot express. */
 function checkPool(
   pool: CheckedPool,
   path: readonly (string | number)[],

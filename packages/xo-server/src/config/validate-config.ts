@@ -7,14 +7,15 @@ export const configAjv = new Ajv({
   useDefaults: "empty",
   verbose: true,
   strictTypes: false,
-  // Validating the schema itself would add 50 ms to each start; a test does it.
+  // Validating the schema itself would add 50 ms to each start; a test does it instead.
   validateSchema: false,
-  // The code runs once: making it shorter takes longer than running it. The bundler takes the source.
+  // The code runs once, so optimizing it takes longer than running it. The bundler uses the source.
   code: { optimize: false, source: true, esm: true },
 });
 
 /**
- * Checks a config and adds defaults. In the bundled program this module is the code that Ajv
- * makes of the schema (`bin/bundle.js`): making it at each start takes 75 ms of CPU.
+ * Checks a config and adds defaults. In the bundled program this module is replaced
+ * by the code that Ajv generates from the schema (`bin/bundle.js`), because
+ * generating it takes 75 ms of CPU at each start.
  */
 export const validate = configAjv.compile(Config);

@@ -38,7 +38,7 @@ export class ConsoleAccess {
     this.#options = options;
   }
 
-  /** The type of the object; `VM` if it has no console. */
+  /** The type of the object; `VM` if an object of its type has no console. */
   typeOf(id: string): string {
     return this.#find(id)?.type ?? "VM";
   }
@@ -71,8 +71,8 @@ export class ConsoleAccess {
   }
 
   /**
-   * Why a session must end: its user lost the right, or the VM does not run
-   * any more. Undefined: it may continue.
+   * Why a session must end: its user has lost the right, or the VM is no longer
+   * running. Undefined: it may continue.
    */
   objection(id: string, { client }: CallContext): string | undefined {
     const person = client.session?.user();

@@ -7,7 +7,7 @@ import type { Rights } from "../rights/rights.js";
 
 export interface ConsoleConnectionOptions {
   readonly socket: WebSocket;
-  /** To the console, after XAPI's 200. */
+  /** The stream of the console, after XAPI's response 200. */
   readonly stream: Duplex;
   readonly clock: WallClock;
   readonly pingMs: number;
@@ -24,7 +24,7 @@ export interface ConsoleTraffic {
   readonly bytesFromClient: number;
 }
 
-/** Bytes that wait for a browser at most; the pool is not read meanwhile. */
+/** Maximum number of bytes that wait for a browser. Above, the pool is not read. */
 const AHEAD_BYTES = 256 * 1024;
 
 /** A client that does not close within this time, in ms, is disconnected. */
@@ -48,11 +48,11 @@ export class ConsoleConnection implements Client {
   readonly ended: Promise<string>;
   readonly #options: ConsoleConnectionOptions;
   #session: Session | undefined;
-  /** When the right to the console was checked last. */
+  /** The rights of the client at the last check. */
   #rights: Rights | undefined;
   #bytesToClient = 0;
   #bytesFromClient = 0;
-  /** The client has sent or received something since the last check. */
+  /** Whether the client has sent or received anything since the last check. */
   #isAlive = true;
   #reason: string | undefined;
   #checkTimer: unknown;
@@ -83,7 +83,7 @@ export class ConsoleConnection implements Client {
     this.#session = session;
   }
 
-  /** No notifications are sent on this socket. */
+  /** Notifications are never sent on this socket. */
   trySend(): boolean {
     return false;
   }
@@ -94,7 +94,10 @@ export class ConsoleConnection implements Client {
     else this.#end(reason, POLICY_VIOLATION);
   }
 
-  /** The user or the rights of the client may have changed. Called far more often than they do. */
+  /**
+   * To be called when the user or the rights of the client may have changed, which
+   * is far less often the case.
+   */
   renew(): void {
     const rights = this.#session?.user()?.rights;
     if (rights !== undefined && rights === this.#rights) return;
@@ -128,7 +131,7 @@ export class ConsoleConnection implements Client {
     };
     stream.on("close", breakOff);
     if (stream.destroyed) breakOff();
-    // After the reader of the response head has removed its listeners.
+    // Resumed only after the reader of the response head has removed its listeners.
     else stream.resume();
   }
 
@@ -136,7 +139,7 @@ export class ConsoleConnection implements Client {
     const { socket, stream } = this.#options;
     socket.on("message", (data: RawData) => {
       this.#isAlive = true;
-      // `binaryType` is left at its default, so that it is one buffer.
+      // With the default `binaryType`, data is a single buffer.
       const bytes = data as Buffer;
       this.#bytesFromClient += bytes.length;
       if (stream.writable && !stream.write(bytes)) socket.pause();
@@ -147,7 +150,7 @@ export class ConsoleConnection implements Client {
     socket.on("pong", () => {
       this.#isAlive = true;
     });
-    // A broken socket is closed as well.
+    // A socket emits `close` after each error, which is handled.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       this.#end("closed by the client", NORMAL);
@@ -182,7 +185,7 @@ export class ConsoleConnection implements Client {
     socket.once("close", () => {
       clock.clearTimeout(closeTimer);
     });
-    // Otherwise the close frame of a paused client would not be received.
+    // The close frame of a paused client would not be received.
     socket.resume();
     socket.close(code, reason.slice(0, LONGEST_REASON));
     this.#settle(reason);

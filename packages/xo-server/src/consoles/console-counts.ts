@@ -10,7 +10,10 @@ export interface ConsoleCountsOptions {
   readonly hits: Pick<LimitHits, "count">;
 }
 
-/** How many consoles are open, in all, by user and by object; those that are being opened count. */
+/**
+ * Number of open consoles in total, by user and by object. Consoles that are being
+ * opened count.
+ */
 export class ConsoleCounts {
   readonly #options: ConsoleCountsOptions;
   readonly #users = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { CallContext } from "../operations/operation.js";
 import type { ConsoleTraffic } from "./console-connection.js";
 import type { ConsoleKind } from "./console-target.js";
 
-/** The caller, and the object. */
+/** The caller, and the object whose console is opened. */
 export interface ConsoleSubject {
   readonly id: string;
   /** Such as `VM`. */
@@ -19,7 +19,7 @@ export class ConsoleRecord {
   readonly #audit: Audit;
   readonly #subject: ConsoleSubject;
   readonly #clock: Pick<WallClock, "now">;
-  /** Common to both entries. */
+  /** Id that links both entries. */
   readonly #connection = randomUUID();
   readonly #begun: number;
 

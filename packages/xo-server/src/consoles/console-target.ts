@@ -5,19 +5,22 @@ import { XoError, type Ref } from "@xo-server/model";
 export const consoleKinds = ["rfb", "vt100"] as const;
 export type ConsoleKind = (typeof consoleKinds)[number];
 
-/** Where the console of a VM, or of a host's control domain, is reached. */
+/** The console of a VM or of a host's control domain, and the hosts at which it can be reached. */
 export interface ConsoleTarget {
   readonly ref: Ref;
   readonly kind: ConsoleKind;
-  /** Addresses of members of the pool, the likeliest first: after a move one may be that of the host before. */
+  /**
+   * Addresses of members of the pool, the most likely one first: after a migration
+   * it may still be that of the previous host.
+   */
   readonly hosts: readonly string[];
 }
 
-/** The object whose console it is, in XAPI's terms. */
+/** The object whose console is opened, by XAPI's identifiers. */
 export interface ConsoleOwner {
-  /** As clients know it. */
+  /** Id that clients use. */
   readonly id: string;
-  /** The inventory's name. */
+  /** Name of the pool in the inventory. */
   readonly pool: string;
   readonly className: "VM" | "host";
   readonly ref: Ref;
@@ -26,8 +29,8 @@ export interface ConsoleOwner {
 type Records = Pick<Inventory, "get" | "list">;
 
 /**
- * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT: there is no such console;
- *   BAD_ANSWER: the pool names an address that none of its hosts has
+ * @throws XoError VM_BAD_POWER_STATE; NO_SUCH_OBJECT: the object has no such
+ * console; BAD_ANSWER: the pool names an address that none of its hosts has
  */
 export function findConsole(
   records: Records,
@@ -44,7 +47,7 @@ export function findConsole(
   throw new XoError("NO_SUCH_OBJECT", { type: `${kind} console of`, id });
 }
 
-/** @returns those that there are now; none of what does not run */
+/** @returns the protocols that can be used now; none for a VM that does not run */
 export function listKinds(
   records: Records,
   owner: ConsoleOwner,
@@ -75,9 +78,9 @@ function runningVm(records: Records, owner: ConsoleOwner): XapiRecord {
 }
 
 /**
- * The address in the console's location, and that of the host that the VM is
- * on. A pool could name any address there, of machines that only this server
- * reaches: none is taken but those of its hosts.
+ * The address in the console's location, and that of the host on which the VM runs.
+ * Only addresses of the pool's own hosts are accepted: a pool could name any
+ * machine that only this server can reach.
  */
 function hostsOf(
   records: Records,

@@ -38,21 +38,24 @@ export interface ConsolesOptions {
 
 /** A request to open a console. */
 export interface ConsoleRequest {
-  /** Of a VM or a host; that of a host is its control domain's. */
+  /** Id of a VM, or of a host, whose console is that of its control domain. */
   readonly id: string;
   readonly kind: ConsoleKind;
   readonly context: CallContext;
 }
 
-/** A console that waits for the socket of its client. One of the two functions is called, once. */
+/**
+ * A console that waits for the socket of its client. One of the two functions must
+ * be called, once.
+ */
 export interface OpenedConsole {
   /** Starts to copy bytes. */
   attach(socket: WebSocket): void;
-  /** The client has disconnected before. */
+  /** Closes the console: the client has disconnected before its socket was attached. */
   drop(): void;
 }
 
-/** Since the start of the server. Bytes count when a console has ended. */
+/** Figures since the start of the server. Bytes are counted when a console has ended. */
 export interface ConsoleFigures {
   readonly open: number;
   readonly opened: number;
@@ -67,7 +70,7 @@ export class Consoles {
   readonly #access: ConsoleAccess;
   readonly #counts: ConsoleCounts;
   readonly #open = new Set<ConsoleConnection>();
-  /** Of all that are open or being opened. */
+  /** Controllers of all consoles that are open or being opened. */
   readonly #running = new Set<AbortController>();
   /** Sessions that have ended and are being written to the audit log. */
   readonly #endings = new Set<Promise<void>>();
@@ -95,8 +98,8 @@ export class Consoles {
   }
 
   /**
-   * Opens a console. All refusals happen here.
-   * @param gone aborted: the client has disconnected
+   * Opens a console, after all checks.
+   * @param gone aborted when the client has disconnected
    * @throws XoError as describe does; TOO_MANY_REQUESTS, STORE_UNAVAILABLE,
    * NOT_CONNECTED, READ_ONLY, CONNECTION_TIMEOUT and those of the connection
    */
@@ -114,13 +117,13 @@ export class Consoles {
       return await this.#reserve({ request, owner, record }, gone);
     } catch (error) {
       this.#sums.refused++;
-      // Refusals of anonymous clients are not logged: they could fill the audit log.
+      // Rejected anonymous clients are not recorded: they could fill the audit log.
       if (context.user !== undefined) await record.refused(error as Error);
       throw error;
     }
   }
 
-  /** The user of a client, or the user's rights, have changed. */
+  /** To be called when the user of a client, or the rights of the user, have changed. */
   renew(client: Client): void {
     if (client instanceof ConsoleConnection) client.renew();
   }
@@ -130,7 +133,7 @@ export class Consoles {
     for (const connection of this.#open) connection.close();
     for (const running of this.#running)
       running.abort(new XoError("CLOSED", { what: "the server" }));
-    // The audit entry follows the end by a promise.
+    // The audit entries are written one promise after the end of each console.
     await new Promise<void>((resolve) => setImmediate(resolve));
     await Promise.all(this.#endings);
   }
@@ -214,7 +217,7 @@ export class Consoles {
       this.#open.delete(connection);
       this.#ended(opened, reason, connection.traffic);
     });
-    // The session follows the tokens and rights of its user.
+    // The session ends when the token or the rights of its user do.
     sessions.begin(connection, context.client.session!);
   }
 

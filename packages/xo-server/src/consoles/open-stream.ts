@@ -6,22 +6,28 @@ import { pause } from "../tasks/pause.js";
 import type { ConsoleTarget } from "./console-target.js";
 
 export interface OpenStreamParts {
-  /** Looked up before each attempt: the VM may have been migrated. @throws XoError */
+  /**
+   * Called before each attempt, because the VM may have been migrated.
+   * @throws XoError
+   */
   readonly find: () => ConsoleTarget;
   readonly xapi: Pick<Xapi, "connectStream">;
   readonly clock: WallClock;
-  /** Aborted: the stream ends, opened or not. */
+  /** Aborting it ends the stream, or the attempt to open it. */
   readonly signal: AbortSignal;
 }
 
-/** The mirror is a second behind the pool at most, and a move has its gaps. */
+/**
+ * Pauses between attempts, in ms. The mirror is up to a second behind the pool, and
+ * a migration interrupts the console briefly.
+ */
 const PAUSES_MS = [500, 1_000, 2_000];
 
 /**
- * The console's bytes, from the host that has it. A VM that has just started or been migrated is
- * looked up again.
- * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT, HTTP_STATUS, ABORTED and those of the
- *   connection
+ * Opens the stream of a console on the host that has it. If that fails, for example
+ * because the VM has just been started or migrated, the host is looked up again.
+ * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT, HTTP_STATUS, ABORTED and
+ * those of the connection
  */
 export async function openStream(parts: OpenStreamParts): Promise<Duplex> {
   for (const pauseMs of PAUSES_MS) {
@@ -35,7 +41,7 @@ export async function openStream(parts: OpenStreamParts): Promise<Duplex> {
   return tryOnce(parts);
 }
 
-/** One host after the other. */
+/** Tries one host after the other. */
 async function tryOnce({
   find,
   xapi,
@@ -59,7 +65,10 @@ async function tryOnce({
   });
 }
 
-/** XAPI answers 500 for a VM that is not on that host; a host that shuts down does not answer. */
+/**
+ * Whether another attempt may succeed. XAPI answers 500 for a VM that is not on
+ * that host; a host that shuts down does not answer.
+ */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof XoError)) return false;
   const { code, data } = error;

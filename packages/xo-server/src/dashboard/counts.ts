@@ -7,7 +7,7 @@ export class Counts {
   readonly #readable: Readable;
   readonly #filter: string;
 
-  /** @param filter all objects must match it */
+  /** @param filter filter that all counted objects must match */
   constructor(
     queries: Pick<Queries, "group">,
     readable: Readable,

@@ -154,7 +154,7 @@ export class Dashboards {
     return (await this.#page("message", requested, readable, MAX_ALARMS)).ids;
   }
 
-  /** Whole objects; only for types with few objects per pool. */
+  /** Reads whole objects; only for types with few objects per pool. */
   async #rows(type: string, filter: string, readable: Readable) {
     const { rows } = await this.#page(type, filter, readable);
     return rows.map((row) => JSON.parse(row.toString()) as ViewObject);
@@ -185,7 +185,7 @@ export class Dashboards {
     try {
       return this.#options.objects.get(id, type).object;
     } catch {
-      // Deleted meanwhile.
+      // Deleted in the meantime.
       return undefined;
     }
   }

@@ -9,7 +9,7 @@ export interface PatchCountsParts {
   readonly clock: WallClock;
 }
 
-/** Slower hosts are included in the next answer. */
+/** Maximum wait for a host, in ms. A slower host is included in the next answer. */
 const TIMEOUT_MS = 5_000;
 
 /** Hosts with missing patches; hosts that fail or time out count as failed. */

@@ -19,7 +19,7 @@ export async function hostStates(counts: Counts) {
   };
 }
 
-/** VMs by their states; active are those that are in a host's memory. */
+/** VMs by their states; active VMs are those that occupy memory of a host. */
 export async function vmStates(counts: Counts) {
   const states = await counts.by("VM", "power_state");
   const of = (state: string) => states.get(state) ?? 0;
@@ -40,7 +40,7 @@ export async function vmStates(counts: Counts) {
   };
 }
 
-/** Bytes of SRs for disks. */
+/** Sizes of SRs for disks, in bytes. */
 export async function storageSizes(counts: Counts) {
   const disks = "size:>0 !content_type:/^iso$/";
   const [size, used] = await Promise.all([

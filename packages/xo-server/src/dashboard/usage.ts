@@ -29,7 +29,7 @@ export interface UsageParts {
   readonly clock: WallClock;
 }
 
-/** Slower hosts are included in the next answer. */
+/** Maximum wait for a host, in ms. A slower host is included in the next answer. */
 const TIMEOUT_MS = 3_000;
 
 /** Reads the usage of hosts and their VMs; hosts that time out are omitted. */

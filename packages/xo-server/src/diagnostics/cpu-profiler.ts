@@ -8,8 +8,8 @@ import type { OpenDownload } from "../transfers/transfer.js";
 const SAMPLE_INTERVAL_US = 1_000;
 
 /**
- * Records CPU profiles of the main thread, one at a time. A profile has names and
- * places of functions, and no data.
+ * Records CPU profiles of the main thread, one at a time. A profile contains names
+ * and source positions of functions, but no data.
  */
 export class CpuProfiler {
   readonly #clock: WallClock;

@@ -18,7 +18,10 @@ export interface HeapSnapshotsOptions {
   readonly dataDir: string;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;
-  /** Used heap above which none is written, in bytes: the pause would be too long. */
+  /**
+   * Maximum used heap, in bytes. Above, no snapshot is written, because the pause
+   * would be too long.
+   */
   readonly maxHeapBytes?: number;
   /** Writes the heap to an existing file. Default: V8, which takes seconds. */
   readonly writeHeap?: WriteHeap | undefined;
@@ -26,9 +29,9 @@ export interface HeapSnapshotsOptions {
 
 const MIB = 1024 * 1024;
 const MAX_HEAP_BYTES = 512 * MIB;
-/** Free space that is required, in used heaps. */
+/** Required free space on the disk, as a multiple of the used heap. */
 const FREE_SPACE_FACTOR = 4;
-/** Older files are deleted. */
+/** Maximum number of snapshots; older files are deleted. */
 const MAX_FILES = 2;
 const NAME = /^heap-[\w-]+\.heapsnapshot$/;
 
@@ -45,7 +48,11 @@ export class HeapSnapshots {
     this.#options = options;
   }
 
-  /** The server does not respond meanwhile. @throws XoError TOO_MANY_REQUESTS, UNSUPPORTED: the heap is too large, or the disk too full */
+  /**
+   * Writes a snapshot. The server does not respond while it is written.
+   * @throws XoError TOO_MANY_REQUESTS, UNSUPPORTED: the heap is too large, or the
+   * disk too full
+   */
   async write(): Promise<HeapSnapshot> {
     if (this.#isWriting)
       throw new XoError("TOO_MANY_REQUESTS", {
@@ -68,7 +75,7 @@ export class HeapSnapshots {
     await deleteOld(folder, MAX_FILES - 1);
     const date = new Date(clock.now()).toISOString().replace(/[:.]/g, "-");
     const file = join(folder, `heap-${date}.heapsnapshot`);
-    // Created with its mode before it has content.
+    // The mode is set before the file has content.
     await (await open(file, "wx", 0o600)).close();
     const start = performance.now();
     writeHeap(file);
@@ -99,9 +106,10 @@ export class HeapSnapshots {
 }
 
 /**
- * V8 notes the line of each function. It counts the lines of a script from its
- * start each time unless it has made a table of them, which formatting a stack
- * does: without it the bundled program (8 MB) takes minutes instead of 2 s.
+ * V8 looks up the line of each function. It counts the lines of the script from its
+ * start each time unless the script has a table of line ends, which formatting a
+ * stack creates: without that the bundled program (8 MB) takes minutes instead of 2
+ * s.
  */
 function writeHeapOfV8(file: string): void {
   void new Error().stack;

@@ -5,10 +5,10 @@ import type { Config } from "../config/config.js";
 import { failed, ok, skipped, warning, type Result } from "./finding.js";
 
 export const DAY_MS = 86_400_000;
-/** A certificate that ends within this time is a warning. */
+/** Remaining validity below which a certificate is reported as a warning, in days. */
 export const SOON_DAYS = 30;
 
-/** The certificate of the web server. */
+/** Checks the certificate of the web server. */
 export async function checkCertificate(
   { dataDir, http: { tls } }: Pick<Config, "dataDir" | "http">,
   now: number,

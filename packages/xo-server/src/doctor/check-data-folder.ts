@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { failed, ok, warning, type Result } from "./finding.js";
 
 const MIB = 1024 * 1024;
-/** Below, a migration or a busy day may fill the disk; below, changes fail soon. */
+/**
+ * Free space for a warning: a migration or a busy day may fill the disk. Below the
+ * second limit, changes fail soon.
+ */
 const LITTLE_SPACE = 1024 * MIB;
 const NO_SPACE = 100 * MIB;
 
-/** Owner, mode and content of the data folder. */
+/** Checks owner, mode and content of the data folder. */
 export async function checkDataFolder(dataDir: string): Promise<Result[]> {
   const found = await statOf(dataDir);
   if (found === undefined)
@@ -39,7 +42,7 @@ async function checkAccess(folder: string, found: Stats): Promise<Result[]> {
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    // Only EACCES is left: the folder exists.
+    // The only other error is EACCES: the folder exists.
     results.push(
       failed(
         `${folder} is not readable and writable for this user (${process.getuid?.() ?? ""}); it belongs to user ${found.uid}`,
@@ -50,7 +53,10 @@ async function checkAccess(folder: string, found: Stats): Promise<Result[]> {
   return results;
 }
 
-/** A file of another user, for example after a command of root, keeps the server from starting. */
+/**
+ * A file of another user, for example after a command of root, prevents the start
+ * of the server.
+ */
 async function checkFile(path: string): Promise<Result[]> {
   const found = await statOf(path);
   const user = process.getuid?.();
@@ -68,7 +74,7 @@ async function checkFile(path: string): Promise<Result[]> {
   return results;
 }
 
-/** Free space for the data. */
+/** Checks the free space for the data. */
 export async function checkSpace(dataDir: string): Promise<Result[]> {
   try {
     const { bavail, bsize } = await statfs(dataDir);
@@ -80,7 +86,7 @@ export async function checkSpace(dataDir: string): Promise<Result[]> {
     if (free < LITTLE_SPACE) return [warning(text, remedy)];
     return [ok(text)];
   } catch {
-    // Reported by checkDataFolder.
+    // checkDataFolder reports this error.
     return [];
   }
 }

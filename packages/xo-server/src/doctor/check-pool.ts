@@ -17,10 +17,10 @@ import { failed, ok, warning, type Result } from "./finding.js";
 
 /** Time to connect and sign in, in ms. */
 const TIMEOUT_MS = 15_000;
-/** Statistics and messages of hosts have the times of their clocks. */
+/** Maximum clock difference, in ms: statistics and messages are dated by the clocks of hosts. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** Calls that the server makes for administrators, as XAPI names permissions. */
+/** Calls that the server makes for administrators, in XAPI's notation of permissions. */
 const PERMISSIONS = [
   "vm.start",
   "vm.clean_shutdown",
@@ -39,7 +39,7 @@ export interface PoolCheckOptions {
   readonly now: () => number;
 }
 
-/** Reachability, certificate, clock, version and rights of the account of a pool. */
+/** Checks reachability, certificate, clock, version and rights of the account of a pool. */
 export async function checkPool(
   settings: PoolSettings,
   options: PoolCheckOptions,
@@ -97,7 +97,7 @@ async function checkAccount(
   let xapi: Xapi | undefined;
   try {
     const password = await readPassword(settings);
-    // What is known is read; nothing is written.
+    // Read-only: the stored facts are used, nothing is written.
     const known = await openPoolFacts(
       config.dataDir,
       settings.id,
@@ -172,7 +172,10 @@ async function ofHost(xapi: Xapi, now: () => number): Promise<Result[]> {
   ];
 }
 
-/** XAPI: `20261123T04:20:00Z`. @returns ms since the epoch */
+/**
+ * Parses a date of XAPI: `20261123T04:20:00Z`.
+ * @returns ms since the epoch
+ */
 function toTime(text: unknown): number {
   const match = /^(\d{4})-?(\d\d)-?(\d\d)T(.*)$/.exec(String(text));
   if (match === null) return NaN;
@@ -180,11 +183,11 @@ function toTime(text: unknown): number {
   return Date.parse(`${year}-${month}-${day}T${time}`);
 }
 
-/** @param differenceMs of the host to this machine */
+/** @param differenceMs time by which the clock of the host is ahead of this machine */
 function ofClock(differenceMs: number): Result {
   const seconds = Math.round(differenceMs / 1000);
   if (Number.isNaN(seconds)) return ok("the clock could not be read");
-  // The time of XAPI has no fractions of seconds.
+  // Times of XAPI have no fractions of seconds.
   return Math.abs(differenceMs) > MAX_CLOCK_DIFFERENCE_MS
     ? warning(
         `the clock of the coordinator differs by ${seconds} s`,
@@ -212,7 +215,7 @@ async function ofRights(xapi: Xapi, user: string): Promise<Result[]> {
   ];
 }
 
-/** The reference of our own session is only in what streams are opened with. */
+/** The reference of the session is only available to openers of streams. */
 async function sessionOf(xapi: Xapi): Promise<string | undefined> {
   const { url, headers } = await xapi.streamTarget({ path: "/" });
   const text = [url, ...Object.values(headers)].join("\n");

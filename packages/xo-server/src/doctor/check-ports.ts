@@ -8,7 +8,7 @@ import { failed, ok, warning, type Result } from "./finding.js";
 
 const TIMEOUT_MS = 3_000;
 
-/** Whether the ports are free, or used by a running xo-server. */
+/** Checks whether the ports are free, or used by a running xo-server. */
 export async function checkPorts(http: Config["http"]): Promise<Result[]> {
   const { host, port, tls } = http;
   const hasTls = tls.selfSigned || tls.certificate !== "";
@@ -81,7 +81,7 @@ async function findServer(
       );
 }
 
-/** Requests JSON from this machine only: the certificate is not verified, no secret is sent. */
+/** Requests JSON from this machine. The certificate is not verified, because no secret is sent. */
 function getJson(url: string): Promise<Record<string, unknown> | undefined> {
   const request = url.startsWith("https:") ? requestTls : requestPlain;
   return new Promise((resolve) => {

@@ -6,11 +6,11 @@ import { failed, ok, warning, type Result } from "./finding.js";
 
 export interface CheckedStore {
   readonly results: readonly Result[];
-  /** Open, for further checks; undefined: not usable, or it would be migrated. */
+  /** The open store, for further checks; undefined: it cannot be used, or would be migrated. */
   readonly store: Store | undefined;
 }
 
-/** Schema, integrity and key of the database. Nothing is created or migrated. */
+/** Checks schema, integrity and key of the database. Nothing is created or migrated. */
 export async function checkStore(config: Config): Promise<CheckedStore> {
   const options = {
     ...toStoreOptions(config),

@@ -4,7 +4,7 @@ import { limitConnections } from "../limits/open-files.js";
 import { failed, ok, warning, type Result } from "./finding.js";
 
 const MIB = 1024 * 1024;
-/** At rest without pools the server needs about 90 MiB. */
+/** Recommended memory. When idle, without pools, the server needs about 90 MiB. */
 const LEAST_MEMORY = 512 * MIB;
 const LEAST_NODE = [20, 19] as const;
 
@@ -43,7 +43,7 @@ export function checkOpenFiles(
     : ok(text);
 }
 
-/** @param total in bytes; default: that of the machine or of its control group */
+/** @param total in bytes; default: memory of the control group or of the machine */
 export function checkMemory(
   total = Math.min(totalmem(), process.constrainedMemory() || Infinity),
 ): Result {

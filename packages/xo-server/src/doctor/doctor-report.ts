@@ -1,7 +1,7 @@
 import { ExitCode } from "../lifecycle/exit-code.js";
 import type { Finding, FindingStatus } from "./finding.js";
 
-/** @param json one object instead of lines for humans */
+/** @param json whether the report is one JSON object instead of lines for humans */
 export function toReport(findings: readonly Finding[], json: boolean): string {
   const counts = {
     errors: count(findings, "error"),
@@ -16,7 +16,7 @@ export function toReport(findings: readonly Finding[], json: boolean): string {
   return `${[...lines, `${counts.errors} errors, ${counts.warnings} warnings`].join("\n")}\n`;
 }
 
-/** The worst finding decides. */
+/** The exit code of the most severe finding. */
 export function toExitCode(findings: readonly Finding[]): ExitCode {
   if (count(findings, "error") > 0) return ExitCode.failed;
   return count(findings, "warning") > 0 ? ExitCode.warnings : ExitCode.ok;

@@ -1,12 +1,12 @@
 export type FindingStatus = "ok" | "warning" | "error" | "skipped";
 
-/** What was checked, and what to do if it is not in order. */
+/** The result of a check, and a remedy if it found a problem. */
 export interface Finding {
   /** Area: `config`, `store`, `pool Paris`. */
   readonly check: string;
   readonly status: FindingStatus;
   readonly message: string;
-  /** What to do. Absent if all is well. */
+  /** Absent if there is no problem. */
   readonly remedy?: string;
 }
 

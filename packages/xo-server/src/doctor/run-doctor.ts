@@ -34,7 +34,7 @@ import {
 export interface DoctorOptions {
   readonly configPath: string | undefined;
   readonly overrides: ConfigOverrides;
-  /** Connect to the pools. */
+  /** Whether to connect to the pools. */
   readonly checksPools: boolean;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;

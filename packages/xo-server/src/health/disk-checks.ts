@@ -3,7 +3,7 @@ import type { HealthCheck } from "./health-check.js";
 import type { HealthFindings } from "./health-findings.js";
 import type { HealthReader } from "./health-reader.js";
 
-/** Disks that hold data of VMs; not those of HA, logs and metadata. */
+/** Filter of disks with data of VMs, as opposed to disks of HA, logs and metadata. */
 const OF_USERS = "VDI_type:/^(user|system)$/";
 
 const orphanDisks: HealthCheck = {
@@ -11,7 +11,7 @@ const orphanDisks: HealthCheck = {
   severity: "info",
   type: "VDI",
   async find(reader) {
-    // Images of ISO libraries are not attached most of the time.
+    // Images of ISO libraries are usually not attached.
     const srs = await reader.objects("SR", [], "content_type:/^iso$/");
     const isos = srs.map(({ id }) => JSON.stringify(id)).join(" ");
     return reader.filtered({
@@ -108,7 +108,7 @@ async function findLongChains(
   return new Map(long.sort(([, a], [, b]) => b.length - a.length));
 }
 
-/** Images that a disk reads through, its own included; a cycle ends where it began. */
+/** Number of images in the chain of a disk, including its own; a cycle is counted once. */
 function chainLength(
   disk: string,
   parents: ReadonlyMap<string, string>,
@@ -122,10 +122,10 @@ function chainLength(
   return seen.size;
 }
 
-/** Items processed between two looks at the clock. */
+/** Number of items that are processed before the event loop may be yielded. */
 const STEP = 64;
 
-/** Runs a function for each item, with a pause for the event loop after each STEP items. */
+/** Calls a function for each item; the event loop may be yielded after each STEP items. */
 export function* inSteps<T>(
   items: readonly T[],
   run: (item: T, index: number) => void,

@@ -1,10 +1,13 @@
 import type { HealthFindings } from "./health-findings.js";
 import type { HealthReader } from "./health-reader.js";
 
-/** Looks for one kind of problem. */
+/** Searches for one kind of problem. */
 export interface HealthCheck {
   readonly name: string;
-  /** How urgent: `error` endangers VMs or their data, `warning` will, `info` wastes resources. */
+  /**
+   * `error`: VMs or their data are at risk. `warning`: they will be. `info`:
+   * resources are wasted.
+   */
   readonly severity: "error" | "warning" | "info";
   /** Type of the objects. */
   readonly type: string;

@@ -1,7 +1,7 @@
 /** An object with a problem. */
 export interface HealthItem {
   readonly id: string;
-  /** Absent: the object has none, or it has been removed meanwhile. */
+  /** Absent: the object has no name, or was deleted in the meantime. */
   readonly name?: string;
   /** Id of its pool. */
   readonly pool?: string;
@@ -10,9 +10,9 @@ export interface HealthItem {
 }
 
 export interface HealthFindings {
-  /** Number of objects with the problem, in `items` or not. */
+  /** Number of objects with the problem, including those that are not in `items`. */
   readonly total: number;
-  /** At most `MAX_ITEMS` of them. */
+  /** The first `MAX_ITEMS` objects. */
   readonly items: readonly HealthItem[];
   /** Filter of a list with exactly these objects, if the filter language can express it. */
   readonly filter?: string;

@@ -18,7 +18,7 @@ export interface HealthSources {
   readonly clock: Pick<WallClock, "now">;
 }
 
-/** Makes the details of an item from its object. */
+/** Creates the details of an item from its object. */
 export type ToDetails = (object: ViewObject) => HealthItem["details"];
 
 export interface FilteredItems {
@@ -29,7 +29,7 @@ export interface FilteredItems {
   readonly toDetails?: ToDetails;
 }
 
-/** Reads what checks need: objects that the caller may see, of one pool or all. */
+/** Reads the objects that checks need: those that the caller may read, of one pool or of all. */
 export class HealthReader {
   readonly #sources: HealthSources;
   readonly #readable: Readable;
@@ -51,7 +51,7 @@ export class HealthReader {
     return this.#sources.hostClocks;
   }
 
-  /** All objects that match a filter are items. */
+  /** All objects that match a filter, as items. */
   async filtered({
     type,
     filter,
@@ -72,7 +72,7 @@ export class HealthReader {
     return (await this.#page(type, { filter, fields })).objects;
   }
 
-  /** Items with names for at most the first `MAX_ITEMS` of these ids. */
+  /** Items of these ids, with names for the first `MAX_ITEMS` of them. */
   async named(
     type: string,
     details: ReadonlyMap<string, NonNullable<HealthItem["details"]>>,

@@ -15,7 +15,7 @@ export interface HealthReport {
   readonly checks: readonly HealthResult[];
 }
 
-/** In the order of the report. */
+/** The checks, in the order of the report. */
 export const healthChecks: readonly HealthCheck[] = [
   ...storageChecks,
   ...diskChecks,
@@ -23,7 +23,7 @@ export const healthChecks: readonly HealthCheck[] = [
   ...hostChecks,
 ];
 
-/** Runs all checks, one after the other. */
+/** Runs all checks one after the other. */
 export async function createHealthReport(
   reader: HealthReader,
 ): Promise<HealthReport> {

@@ -44,7 +44,7 @@ const toolstackRestartRequired: HealthCheck = {
     }),
 };
 
-/** Seconds. */
+/** Remaining validity below which a certificate is reported, in seconds. */
 const SOON = 30 * 86_400;
 
 const expiringCertificates: HealthCheck = {
@@ -63,13 +63,13 @@ const expiringCertificates: HealthCheck = {
   },
 };
 
-/** Seconds since the epoch; Infinity without certificates. */
+/** Earliest expiry in seconds since the epoch; Infinity without certificates. */
 function firstEnd({ certificates }: ViewObject): number {
   const all = (certificates ?? []) as readonly { notAfter?: number }[];
   return Math.min(...all.map(({ notAfter = Infinity }) => notAfter));
 }
 
-/** Seconds. HA and TLS sessions fail with clocks that differ more. */
+/** Maximum clock difference, in seconds. With a larger one HA and TLS sessions fail. */
 const MAX_OFFSET = 2.5;
 
 const clockOffsets: HealthCheck = {

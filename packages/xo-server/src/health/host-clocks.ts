@@ -15,15 +15,15 @@ interface Known {
 }
 
 const FRESH_MS = 10 * 60_000;
-/** A failure is retried sooner. */
+/** Time until a failed request is repeated, in ms. */
 const RETRY_MS = 30_000;
 const AT_A_TIME = 8;
-/** Slower hosts are unknown in this answer. */
+/** Maximum wait for a host, in ms. A slower host counts as unknown. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Differences of the hosts' clocks from that of this server (XAPI
- * host.get_servertime). Each host is asked at most every ten minutes.
+ * Differences between the clocks of hosts and that of this server (XAPI
+ * host.get_servertime). Each host is queried at most every ten minutes.
  */
 export class HostClocks {
   readonly #options: HostClocksOptions;
@@ -35,9 +35,9 @@ export class HostClocks {
   }
 
   /**
-   * Seconds by which clocks are ahead, by host id; within half a second more or
-   * less, because hosts report whole seconds. Hosts that do not answer within
-   * five seconds are missing.
+   * Seconds by which clocks are ahead, by host id, with an error of half a second,
+   * because hosts report whole seconds. Hosts that do not answer within five
+   * seconds are missing.
    */
   async offsets(hosts: readonly string[]): Promise<Map<string, number>> {
     const offsets = new Map<string, number>();
@@ -66,7 +66,7 @@ export class HostClocks {
         const { objects, clock } = this.#options;
         return readClockOffset(objects.get(host, "host"), clock);
       })
-      // An unreachable host is unknown, and asked again soon.
+      // An unreachable host counts as unknown and is queried again soon.
       .catch(() => {
         this.#known.set(host, {
           since: now - FRESH_MS + RETRY_MS,
@@ -80,8 +80,8 @@ export class HostClocks {
 }
 
 /**
- * Seconds by which the clock of a host is ahead of that of this server, within
- * half a second more or less.
+ * Seconds by which the clock of a host is ahead of that of this server, with an
+ * error of half a second.
  * @throws XapiError, XoError; RangeError for an answer in another format
  */
 export async function readClockOffset(
@@ -91,7 +91,7 @@ export async function readClockOffset(
   const sent = clock.now();
   const text = String(await xapi.call("host.get_servertime", [ref]));
   const middle = (sent + clock.now()) / 2;
-  // XAPI cuts off fractions of a second: half of one is the best estimate.
+  // XAPI truncates to whole seconds: adding half a second gives the best estimate.
   return (toMs(text) + 500 - middle) / 1000;
 }
 

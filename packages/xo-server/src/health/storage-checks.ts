@@ -2,7 +2,7 @@ import type { HealthCheck } from "./health-check.js";
 import { MAX_ITEMS } from "./health-findings.js";
 import { toItem } from "./health-reader.js";
 
-/** Share of the size that is used. */
+/** Used share of the size above which an SR counts as nearly full. */
 const NEARLY_FULL = 0.9;
 
 const fullStorage: HealthCheck = {

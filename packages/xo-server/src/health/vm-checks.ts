@@ -6,7 +6,7 @@ const duplicateMacs: HealthCheck = {
   severity: "error",
   type: "VM",
   async find(reader) {
-    // Snapshots and templates have the addresses of their VMs.
+    // Snapshots and templates are left out, because they have the MAC addresses of their VMs.
     const vms = new Set((await reader.table("VM", ["power_state"])).ids);
     const { ids, column } = await reader.table("VIF", ["MAC", "$VM"]);
     const [mac, vm] = [column("MAC"), column("$VM")];
@@ -72,7 +72,7 @@ const orphanVmSnapshots: HealthCheck = {
     }),
 };
 
-/** Seconds. */
+/** Age above which a snapshot is reported, in seconds. */
 const OLD = 30 * 86_400;
 
 const oldSnapshots: HealthCheck = {

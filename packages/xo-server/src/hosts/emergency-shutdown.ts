@@ -6,13 +6,16 @@ import { goDown } from "./restart.js";
 
 export interface EmergencyShutdownParts {
   readonly objects: PoolObjects;
-  /** VMs of all hosts together: hundreds of XAPI tasks can end in one turn of the event loop. */
+  /**
+   * Limits how many VMs of all hosts start in one turn of the event loop, because
+   * hundreds of XAPI tasks can end in one turn.
+   */
   readonly turns: Pick<TurnLimiter, "next">;
 }
 
 /**
- * Shuts a host down, as fast as nothing is lost: guests are suspended, those
- * that cannot be lose their power.
+ * Shuts a host down quickly without losing the state of guests: guests are
+ * suspended; those that cannot be suspended are shut down hard.
  */
 export async function emergencyShutdown(
   host: PoolObject,
@@ -20,13 +23,14 @@ export async function emergencyShutdown(
 ): Promise<void> {
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
-  // Each VM is read at its turn: all of a host at once would block the event loop.
+  // Each VM is read when it is processed: reading all VMs of a host at once would
+  // block the event loop.
   let lost: XoError | undefined;
   await eachOf(guestIdsOf(host), async (id) => {
     await turns.next();
     // The other VMs would fail too.
     if (lost !== undefined) throw lost;
-    // Deleted since the host was read: there is nothing to stop.
+    // Deleted since the host was read: nothing has to be stopped.
     if (objects.find(id)?.type !== "VM") return;
     const vm = objects.get(id);
     try {
@@ -37,14 +41,17 @@ export async function emergencyShutdown(
         throw error;
       }
       await turns.next();
-      // The host is about to lose power: a VM that cannot be suspended is stopped.
+      // The host is about to lose power, so a VM that cannot be suspended is stopped.
       await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
     }
   });
   await goDown(host, "host.shutdown");
 }
 
-/** The connection to the pool is closed, or the task was cancelled: no call succeeds any more. */
+/**
+ * Whether the connection to the pool is closed or the task was cancelled, so that
+ * further calls would fail.
+ */
 function isLost(error: unknown): error is XoError {
   return (
     error instanceof XoError &&

@@ -13,17 +13,17 @@ import {
   type StuckVm,
 } from "./stuck-vms.js";
 
-/** What an evacuation needs. */
+/** Parameters of an evacuation. */
 export interface LeaveParts {
   readonly objects: PoolObjects;
-  /** Absent: XAPI finds one for each. */
+  /** Absent: XAPI chooses a host for each VM. */
   readonly evacuations?: Pick<EvacuationPlanner, "plans"> | undefined;
   readonly work?: TaskContext | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface EmptyOptions {
-  /** Does not evacuate. */
+  /** The host is disabled without being evacuated. */
   readonly bypassEvacuate?: boolean;
   /** Continues even if not every VM could be migrated; the next step fails if that was required. */
   readonly force?: boolean;
@@ -31,7 +31,7 @@ export interface EmptyOptions {
   readonly network?: PoolObject | undefined;
 }
 
-/** Moves the guests of a host to others, as many at a time as XAPI thinks right. */
+/** Migrates the VMs of a host to other hosts; XAPI chooses how many at a time. */
 export async function evacuate(
   { xapi, ref }: PoolObject,
   network?: PoolObject,
@@ -42,8 +42,8 @@ export async function evacuate(
 }
 
 /**
- * The same, unless there is one that cannot leave: then nothing is done.
- * @throws XoError VMS_CANNOT_LEAVE; what the pool refused
+ * Evacuates a host, unless one of its VMs cannot be migrated: then nothing is done.
+ * @throws XoError VMS_CANNOT_LEAVE; errors of the pool
  */
 export async function evacuateAll(
   host: PoolObject,
@@ -55,9 +55,9 @@ export async function evacuateAll(
 }
 
 /**
- * How the VMs of a host are evacuated, before anything is done.
- * @returns undefined: as XAPI finds
- * @throws XoError VMS_CANNOT_LEAVE, ABORTED; what the pool refused
+ * Plans the evacuation of a host before anything is done.
+ * @returns undefined: XAPI chooses the hosts
+ * @throws XoError VMS_CANNOT_LEAVE, ABORTED; errors of the pool
  */
 export async function planLeave(
   host: PoolObject,
@@ -69,8 +69,8 @@ export async function planLeave(
 }
 
 /**
- * VMs because of which `planLeave` would refuse.
- * @throws XoError ABORTED; what the pool refused
+ * The VMs that make `planLeave` fail.
+ * @throws XoError ABORTED; errors of the pool
  */
 export async function vmsPreventingEvacuation(
   host: PoolObject,
@@ -87,7 +87,7 @@ async function stuckAndPlan(host: PoolObject, parts: LeaveParts) {
   return { stuck, leave };
 }
 
-/** The plan alone, after XAPI has reported which VMs cannot be migrated. */
+/** Plans the evacuation after XAPI has reported which VMs cannot be migrated. */
 export async function leaveOf(
   host: PoolObject,
   { evacuations, work = untrackedTask, signal = work.signal }: LeaveParts,
@@ -103,8 +103,8 @@ interface Move {
 }
 
 /**
- * Follows the plan where it is better than XAPI's choice. VMs that have arrived in the meantime are
- * migrated by XAPI.
+ * Executes the plan of an evacuation. VMs that were started on the host in the
+ * meantime are migrated by XAPI.
  */
 export async function moveAway(
   host: PoolObject,
@@ -116,8 +116,8 @@ export async function moveAway(
 }
 
 /**
- * Runs code while a host is disabled and evacuated. After a failure the host
- * is enabled again if it was.
+ * Runs code while a host is disabled and evacuated. After a failure the host is
+ * enabled again if it was enabled before.
  * @throws XoError VMS_CANNOT_LEAVE: nothing was done; LEFT_BEHIND; XapiError
  */
 export async function whileEmpty<T>(

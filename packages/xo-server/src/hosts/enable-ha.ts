@@ -1,13 +1,16 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
-/** Space on each SR for the heartbeat and the pool's database. [XenServer's guide: 356 MB] */
+/**
+ * Free space that each SR needs for the heartbeat and the pool's database.
+ * [XenServer's guide: 356 MB]
+ */
 const LEAST_BYTES = 356 * 2 ** 20;
 
 /**
- * Enables HA in a pool. Problems that XAPI would report after a minute are
- * checked before.
- * @param srs heartbeat SRs; none: XAPI selects some
+ * Enables HA in a pool. Problems that XAPI would report only after a minute are
+ * checked first.
+ * @param srs heartbeat SRs; empty: XAPI selects some
  * @throws XoError INCORRECT_STATE; errors of the pool
  */
 export async function enableHa(
@@ -28,7 +31,7 @@ export async function enableHa(
 
 export interface HaOptions {
   readonly objects: PoolObjects;
-  /** Such as the seconds until a host counts as dead: `{timeout: "60"}`. */
+  /** HA configuration, such as the seconds after which a host counts as dead: `{timeout: "60"}`. */
   readonly configuration: Readonly<Record<string, string>>;
 }
 

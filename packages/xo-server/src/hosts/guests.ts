@@ -15,7 +15,7 @@ export function guestIdsOf({ object }: PoolObject): string[] {
   );
 }
 
-/** VMs that are suspended, resumed or moved at a time. */
+/** Number of VMs that are suspended, resumed or migrated at a time. */
 const AT_A_TIME = 4;
 
 /**
@@ -29,7 +29,7 @@ export function toEach(
   return eachOf(vms, run);
 }
 
-/** The same for any items. */
+/** Like `toEach`, for any items. */
 export async function eachOf<T>(
   all: readonly T[],
   run: (one: T) => Promise<unknown>,

@@ -6,23 +6,23 @@ import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
 export interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
   readonly addressOf: (pool: PoolObject) => Promise<PoolAddress>;
-  /** Follows a pool no more that is one no more. */
+  /** Disconnects a pool that no longer exists. */
   readonly disconnect: (pool: PoolObject) => Promise<void>;
 }
 
 export interface Join {
-  /** Of one host: more must be detached one by one before. */
+  /** A pool of one host; further hosts must be ejected first. */
   readonly source: PoolObject;
   readonly hosts: readonly PoolObject[];
   readonly target: PoolObject;
-  /** Although its CPUs differ from those of the pool. */
+  /** Joins even if the CPUs of the host differ from those of the pool. */
   readonly force: boolean;
 }
 
 /**
- * Has a pool of one host join another: its host is one of the other's then. It
- * is followed through that pool from then on.
- * @throws XoError INCORRECT_STATE, CALL_TIMEOUT; what the pools refused
+ * Makes the only host of a pool join another pool, and disconnects the pool that it
+ * leaves.
+ * @throws XoError INCORRECT_STATE, CALL_TIMEOUT; errors of the pools
  */
 export async function joinPool(
   { source, hosts, target, force }: Join,
@@ -39,7 +39,7 @@ export async function joinPool(
   for (const pool of [source, target]) checkNoHa(pool);
   const { address, user, password } = await parts.addressOf(target);
   const method = force ? "pool.join_force" : "pool.join";
-  // Its host forgets tasks when it has joined: the call itself is waited for.
+  // A synchronous call, because the host loses its tasks when it joins.
   await source.xapi
     .call(method, [address, user, password], { timeoutMs: JOIN_MS })
     .catch(ignoreConnectionLoss);
@@ -47,7 +47,7 @@ export async function joinPool(
     await target.xapi.call("host.get_by_uuid", [host.id]);
     return true;
   });
-  // As long as both pools are followed, the host shows as that of the first.
+  // While both pools are connected, the host is listed in the pool that it has left.
   await parts.disconnect(source);
   await until(parts, method, () => {
     const { object } = parts.objects.get(host.id, "host");
@@ -55,7 +55,7 @@ export async function joinPool(
   });
 }
 
-/** It brings its database and its storage along. */
+/** Maximum duration of the join, in ms: the host transfers its database and storage. */
 const JOIN_MS = 15 * 60_000;
 
 function checkNoHa({ id, object }: PoolObject): void {

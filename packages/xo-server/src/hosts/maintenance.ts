@@ -11,7 +11,7 @@ import { moveBack, type MoveParts } from "./move-back.js";
 const KEY = "xo:evacuatedVms";
 
 export interface HostMaintenanceOptions extends EmptyOptions {
-  /** VMs that are migrated although migration is blocked on them. */
+  /** VMs that are migrated although the operation is blocked on them. */
   readonly blocked: readonly PoolObject[];
 }
 

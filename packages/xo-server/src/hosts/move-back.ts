@@ -8,8 +8,8 @@ export interface MoveParts {
 }
 
 /**
- * Migrates VMs back to this host, a few at a time. A VM that cannot be
- * migrated is a warning of the task.
+ * Migrates VMs back to this host, a few at a time. If a VM cannot be migrated, the
+ * task gets a warning.
  * @param vms ids; VMs that are deleted or not running are skipped
  */
 export async function moveBack(

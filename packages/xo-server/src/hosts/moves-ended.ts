@@ -6,13 +6,17 @@ import type { RestartParts } from "./restart.js";
 import { isNoSuchObject } from "../objects/no-such-object.js";
 
 const POLL_MS = 1_000;
-/** Limit for the migration of a VM with much memory; after it the caller continues and gets XAPI's error. */
+/**
+ * Maximum wait, in ms, for the migration of a VM with much memory. After it the
+ * caller continues and gets XAPI's error.
+ */
 const MOVES_TIMEOUT_MS = 15 * 60_000;
 const MOVES = new Set(["pool_migrate", "migrate_send"]);
 
 /**
- * Waits until none of the hosts' guests is being moved, by whomever: the load
- * balancer begins no more when it is written down what is done to the pool.
+ * Waits until no guest of the hosts is being migrated by anyone. The load balancer
+ * starts no more migrations as soon as a maintenance operation of the pool is
+ * recorded.
  * @throws XoError ABORTED
  */
 export async function movesEnded(

@@ -3,9 +3,10 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
 
 /**
- * Makes a host the coordinator of its pool, and waits until the pool is
- * followed through it.
- * @throws XoError INCORRECT_STATE: it takes no guests; CALL_TIMEOUT; what the pool refused
+ * Designates a host as the coordinator of its pool, and waits until the server is
+ * connected to the new coordinator.
+ * @throws XoError INCORRECT_STATE: the host is disabled; CALL_TIMEOUT; errors of
+ * the pool
  */
 export async function makeMaster(
   host: PoolObject,
@@ -22,7 +23,7 @@ export async function makeMaster(
       actual,
       expected: true,
     });
-  // Both hosts restart XAPI: the answer may be lost with the connection.
+  // Both hosts restart XAPI, so the response may be lost with the connection.
   await host.xapi
     .callAsync("pool.designate_new_master", [host.ref])
     .catch(ignoreConnectionLoss);

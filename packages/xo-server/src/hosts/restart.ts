@@ -11,10 +11,10 @@ export interface RestartParts {
 }
 
 const POLL_MS = 1_000;
-/** Large servers check their memory for a quarter of an hour. */
+/** Large servers need up to a quarter of an hour for their memory check. */
 const REBOOT_TIMEOUT_MS = 30 * 60_000;
 
-/** Errors of calls to a coordinator that is going down. */
+/** Errors of calls to a coordinator that shuts down. */
 const CONNECTION_LOSS: ReadonlySet<string> = new Set<ErrorCode>([
   "CALL_TIMEOUT",
   "CONNECTION_LOST",
@@ -27,7 +27,11 @@ const CONNECTION_LOSS: ReadonlySet<string> = new Set<ErrorCode>([
   "UNREACHABLE",
 ]);
 
-/** @throws XapiError if the pool refuses it; the loss of the connection is expected */
+/**
+ * Calls an operation that shuts the host down, so that a lost connection counts as
+ * success.
+ * @throws XapiError if the pool refuses it
+ */
 export async function goDown(
   { xapi, ref }: PoolObject,
   method: "host.reboot" | "host.restart_agent" | "host.shutdown",
@@ -35,7 +39,10 @@ export async function goDown(
   await xapi.callAsync(method, [ref]).catch(ignoreConnectionLoss);
 }
 
-/** Ignores that the connection was lost, as expected when the host goes down. @throws any other error */
+/**
+ * Ignores a lost connection, which is expected when the host shuts down.
+ * @throws any other error
+ */
 export function ignoreConnectionLoss(error: unknown): void {
   if (!(error instanceof XoError) || !CONNECTION_LOSS.has(error.code))
     throw error;
@@ -93,7 +100,7 @@ export async function restartAgent(
 }
 
 /**
- * Polls every second, for half an hour; errors of the poll mean not yet.
+ * Polls every second for up to half an hour; errors of the poll count as "not yet".
  * @throws XoError CALL_TIMEOUT, ABORTED; the error of the poll
  */
 export async function until(

@@ -24,8 +24,8 @@ export async function stuckOn(
 }
 
 /**
- * VMs that cannot be shut down cleanly, for lack of guest tools. They are not
- * hard shut down automatically.
+ * VMs that cannot be shut down cleanly because they have no guest tools. They are
+ * not shut down hard automatically.
  */
 export async function withoutShutdown(
   vms: readonly StuckVm[],
@@ -40,13 +40,16 @@ export async function withoutShutdown(
   return stuck;
 }
 
-/** XAPI's errors for lack of room on other hosts. A plan may make room. */
+/**
+ * XAPI's errors for too little capacity on other hosts. A plan that migrates other
+ * VMs first may still succeed.
+ */
 const CAPACITY_ERRORS: ReadonlySet<string | undefined> = new Set([
   "NO_HOSTS_AVAILABLE",
   "HOST_NOT_ENOUGH_FREE_MEMORY",
 ]);
 
-/** XAPI's reason is lack of room on other hosts. */
+/** Whether XAPI's reason is too little capacity on other hosts. */
 export function isCapacityError({ reason }: StuckVm): boolean {
   return CAPACITY_ERRORS.has(reason[0]);
 }
@@ -79,13 +82,13 @@ export function allStuck(
   return [...found, ...unplaced];
 }
 
-/** Names for each reason in the message; the data has all VMs. */
+/** Maximum number of names for each reason in the message; the data contains all VMs. */
 const MAX_NAMES = 20;
 const MAX_VMS = 1_000;
 
 /**
- * @param conflict rules that cannot all hold if they are evacuated
- * @throws XoError VMS_CANNOT_LEAVE, unless there are none
+ * @param conflict rules that cannot all be met if the VMs are evacuated
+ * @throws XoError VMS_CANNOT_LEAVE, if there are such VMs
  */
 export function refuseStuck(
   stuck: readonly StuckVm[],

@@ -2,7 +2,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
 /**
  * Automatic settings of a pool (HA, auto power-on) that are disabled during a
- * rolling reboot. JSON.
+ * rolling reboot. Stored as JSON.
  */
 export interface SuspendedSettings {
   readonly autoPoweron?: true;
@@ -51,7 +51,7 @@ export async function suspendSettings(
     await xapi.callAsync("pool.disable_ha", []);
 }
 
-/** Read from XAPI: while events are lost, the mirror may not show what this run has changed. */
+/** Read from XAPI, because the mirror may lag behind what this run has changed. */
 async function isHaEnabled({ xapi, ref }: PoolObject): Promise<boolean> {
   return (await xapi.call("pool.get_ha_enabled", [ref])) === true;
 }

@@ -19,9 +19,12 @@ export interface AddressAllocatorOptions extends AddressSources {
   readonly pools: Pick<IpPools, "list">;
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
-  /** Default: those of the only server. */
+  /** Default: reservations of a single server. */
   readonly reservations?: Reservations<HeldAddress>;
-  /** Resolves when the mirror shows the pool of an object as it is now; false: it cannot. Default: immediately. */
+  /**
+   * Waits until the mirror shows the current state of the pool of an object; false:
+   * that failed. Default: resolves immediately.
+   */
   readonly caughtUp?: (id: string) => Promise<boolean>;
 }
 
@@ -29,14 +32,14 @@ export interface AddressAllocatorOptions extends AddressSources {
 export interface AllocatedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
-  /** The VIF was not created. */
+  /** Releases the address, because the VIF was not created. */
   giveBack(): Promise<void>;
 }
 
-/** An address is held until the mirror shows its VIF, at most this long, in ms. */
+/** Maximum time for which an address is reserved until the mirror shows its VIF, in ms. */
 export const HELD_MS = 600_000;
 
-/** An address that a VIF of a resource set will have. */
+/** An address that is reserved for a new VIF of a resource set. */
 export interface HeldAddress extends UsedAddress {
   readonly setId: string;
   readonly family: "ipv4" | "ipv6";
@@ -111,7 +114,7 @@ export class AddressAllocator {
     });
   }
 
-  /** Use of the limits `ipPool:ID` of a set, by limit; reservations do not count. */
+  /** Used part of the limits `ipPool:ID` of a set, by limit; reservations do not count. */
   async usage(set: ResourceSet): Promise<ReadonlyMap<string, number>> {
     const limited = this.#options.pools
       .list()

@@ -12,8 +12,8 @@ export interface AddressRange {
 }
 
 /**
- * Parses an address, a range `10.0.0.10-10.0.0.99`, or a network
- * `10.0.1.0/24`, of IPv4 without its first and last address.
+ * Parses an address, a range `10.0.0.10-10.0.0.99`, or a network `10.0.1.0/24`. The
+ * first and last address of an IPv4 network are left out.
  * @throws XoError INVALID_PARAMETERS
  */
 export function parseRange(text: string): AddressRange {
@@ -29,7 +29,7 @@ export function sizeOf({ first, last }: AddressRange): bigint {
   return last - first + 1n;
 }
 
-/** Whether the address is in the range; false also for what is no address. */
+/** Whether the address is in the range; false also if the text is not an address. */
 export function contains(
   { family, first, last }: AddressRange,
   address: string,
@@ -44,9 +44,9 @@ export function contains(
 }
 
 /**
- * The first address that is not taken.
+ * The first free address.
  * @param taken canonical addresses
- * @returns undefined: all are taken
+ * @returns undefined: no address is free
  */
 export function firstFree(
   { family, first, last }: AddressRange,
@@ -59,7 +59,7 @@ export function firstFree(
   return undefined;
 }
 
-/** One spelling for each address; undefined: not an address. */
+/** The canonical form of an address; undefined: the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   const value = toValue(text);
   return value === undefined ? undefined : toAddress(value, familyOf(text));
@@ -82,7 +82,7 @@ function ofNetwork(text: string): AddressRange | undefined {
   const size = 1n << BigInt((family === "ipv4" ? 32 : 128) - bits);
   const first = value - (value % size);
   const last = first + size - 1n;
-  // The addresses of the network itself, and of broadcasts.
+  // Leaves out the network address and the broadcast address.
   const hasSpecial = family === "ipv4" && size > 2n;
   return hasSpecial
     ? { family, first: first + 1n, last: last - 1n }

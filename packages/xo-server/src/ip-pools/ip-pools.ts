@@ -9,7 +9,7 @@ export interface IpPool {
   readonly name: string;
   /** Ids of networks. */
   readonly networks: readonly string[];
-  /** Addresses, ranges and networks, as they were typed. */
+  /** Addresses, ranges and networks, as the administrator typed them. */
   readonly addresses: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface AddressSources {
 
 /** An address that a VIF may use. */
 export interface UsedAddress {
-  /** Canonical. */
+  /** In canonical form. */
   readonly address: string;
   readonly network: string;
   /** Id of the VM. */
@@ -19,7 +19,10 @@ export interface UsedAddress {
 /** VIFs per step of a slice. */
 const PAGE = 200;
 
-/** The allowed addresses of all VIFs; which are used is not stored, but read from the objects. */
+/**
+ * Reads the allowed addresses of all VIFs. Used addresses are not stored, but
+ * derived from the objects.
+ */
 export async function readUsedAddresses({
   catalog,
   queries,
@@ -42,7 +45,7 @@ export async function readUsedAddresses({
   return used;
 }
 
-/** Used addresses of a pool: in its ranges, on its networks. */
+/** The used addresses of an IP pool: those in its ranges and on its networks. */
 export function usedOf(
   pool: IpPool,
   used: readonly UsedAddress[],

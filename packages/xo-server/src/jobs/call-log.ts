@@ -19,16 +19,13 @@ export interface LoggedCalls {
   readonly calls: readonly LoggedCall[];
   readonly succeeded: number;
   readonly failed: number;
-  /** Number of calls that were not stored because of the limit. */
+  /** Number of calls that were not stored because of the size limit. */
   readonly leftOut?: number;
 }
 
 /** Maximum length of a call's parameters, and of its result, in characters. */
 const MAX_CALL_LENGTH = 2_048;
-/**
- * Maximum total length for successful calls, and the same for failed calls, in
- * characters.
- */
+/** Maximum total length of successful calls, and also of failed calls, in characters. */
 const MAX_LOG_LENGTH = 100_000;
 
 const ID = /^[0-9a-f-]{8,80}$/i;
@@ -97,8 +94,8 @@ export function toShown(params: object): object {
 }
 
 /**
- * Ids and plain values only: other strings may be tokens, streams have no text,
- * one-time paths (`$getFrom`) are secrets.
+ * Only ids and plain values are logged: other strings may be tokens, streams have
+ * no text, one-time paths (`$getFrom`) are secrets.
  */
 function toResult(result: unknown): unknown {
   if (typeof result === "string") return ID.test(result) ? result : undefined;

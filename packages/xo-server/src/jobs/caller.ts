@@ -18,11 +18,11 @@ export interface CallerOptions {
   readonly log: CallLog;
   /** Timeout of each call, in ms. */
   readonly timeout?: number | undefined;
-  /** The server is shutting down: no more calls are started. */
+  /** Whether the server is shutting down, so that no more calls are started. */
   readonly isStopping: () => boolean;
 }
 
-/** Time that an aborted call has to end by itself, in ms. */
+/** Time in which an aborted call can end by itself, in ms. */
 const GRACE_MS = 5_000;
 
 /**
@@ -35,7 +35,7 @@ export class RunCaller {
     this.#options = options;
   }
 
-  /** No more calls may be started. */
+  /** Whether no more calls may be started. */
   get isOver(): boolean {
     return this.#options.work.signal.aborted || this.#options.isStopping();
   }

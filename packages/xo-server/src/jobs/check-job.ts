@@ -75,7 +75,7 @@ const MirrorJob = Type.Object(
   { additionalProperties: false },
 );
 
-/** A job in the API: the members of its body are next to its name. */
+/** A job in the API: the members of its body are on the same level as its name. */
 export const JobShape = Type.Union(
   [
     CallJob,

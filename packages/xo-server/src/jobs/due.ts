@@ -3,9 +3,9 @@ import type { Times } from "../schedules/times.js";
 
 /** What to do about a schedule now. Times are ms since the epoch. */
 export type Due =
-  /** Wait until `at`; absent: it is never due again. */
+  /** Wait until `at`; absent: the schedule is never due again. */
   | { readonly kind: "wait"; readonly at?: number }
-  /** Run the job for `dueAt`; this covers all times up to `until`. */
+  /** Run the job for `dueAt`; this also covers all due times up to `until`. */
   | { readonly kind: "run"; readonly dueAt: number; readonly until: number }
   /** Record a skipped run with the reason. */
   | {
@@ -17,12 +17,12 @@ export type Due =
   /** The mark is in the future: the clock was set back by more than BACK_MS. */
   | { readonly kind: "reset" };
 
-/** A run that starts at most this late was not missed, in ms. */
+/** A run that starts with a smaller delay was not missed, in ms. */
 export const LATE_MS = 60_000;
-/** Maximum change of the clock to the past without repeated runs, in ms. */
+/** If the clock is set back by at most this time, in ms, no run is repeated. */
 const BACK_MS = 3_600_000;
 
-/** @param mark all times up to here have been handled */
+/** @param mark all due times up to this one have been handled */
 export function dueOf(
   { missed, missedLimitMs }: Pick<Schedule, "missed" | "missedLimitMs">,
   times: Times,

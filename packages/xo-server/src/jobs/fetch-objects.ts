@@ -14,7 +14,7 @@ import { MAX_CALLS } from "./params-vector.js";
 const STEP = 32;
 
 export interface Wanted {
-  /** A complex-matcher pattern as XO jobs have it: see matchesPattern. */
+  /** A complex-matcher pattern in the format of Xen Orchestra's jobs, see matchesPattern. */
   readonly pattern?: object;
   /** In the filter language. */
   readonly filter?: string;
@@ -24,7 +24,7 @@ export interface Wanted {
 type Test = (object: ViewObject) => boolean;
 
 /**
- * The objects that match now and that the user may read. Runs in slices of the
+ * The objects that match and that the user may read now. Runs in slices of the
  * event loop.
  * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many objects
  */
@@ -55,7 +55,7 @@ export async function fetchObjects(
   return found;
 }
 
-/** The type, if the pattern requires a single one. */
+/** The type of the objects, if the pattern requires a single one. */
 function typeOf(pattern: object = {}): string | undefined {
   const { type }: { type?: unknown } = pattern;
   return typeof type === "string" ? type : undefined;

@@ -21,7 +21,7 @@ export const limits = {
   timeout: timeout("Timeout of each call"),
   runTimeout: timeout("Timeout of a run"),
 };
-/** Whose VMs a job is about. */
+/** Selects the VMs of a job. */
 const selection = {
   vms: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
@@ -166,7 +166,7 @@ const timeOfDay = Type.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" });
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
 
-/** Who gets a report of each run. */
+/** Recipients of the report of each run. */
 export const report = Type.Optional(
   Type.Object(
     {

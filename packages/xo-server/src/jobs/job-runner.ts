@@ -27,7 +27,7 @@ export interface JobRunnerOptions {
   readonly objects: PoolObjects;
   readonly clock: WallClock;
   readonly isStopping: () => boolean;
-  /** Types of jobs besides calls and snapshots. */
+  /** Job types other than calls and snapshots. */
   readonly kinds: JobKinds;
 }
 
@@ -53,7 +53,7 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** Runs of this job continue after a restart of the server. */
+  /** Whether runs of this job continue after a restart of the server. */
   isResumable(job: Pick<Job, "type">): boolean {
     return this.#options.kinds.has(job.type);
   }

@@ -51,7 +51,7 @@ const MAX_COUNT = 1_000;
 const FORBIDDEN_METHODS =
   /^(all|job|query|schedule(?!\.runSequence$)|session|status|token|totp)\./;
 
-/** Jobs and schedules, as the API uses them. */
+/** Jobs and schedules, for the operations of the API. */
 export class Jobs {
   readonly #options: JobsOptions;
 

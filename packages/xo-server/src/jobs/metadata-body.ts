@@ -22,7 +22,7 @@ export const MetadataBody = Type.Object({
       description: "Ids of pools whose database is backed up.",
     }),
   ),
-  /** Not `configuration`: values of such names are masked as secrets. */
+  /** Not called `configuration`, because values of members with that name are masked as secrets. */
   server: Type.Optional(
     Type.Boolean({
       description:

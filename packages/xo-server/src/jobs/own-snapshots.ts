@@ -6,8 +6,8 @@ import type { Dated } from "./retention.js";
 const JOB = "xo:snapshot-policy";
 const TIME = "xo:snapshot-policy:time";
 /**
- * The snapshot's own UUID: XAPI copies `other_config` to objects created from a
- * snapshot, and to reverted VMs.
+ * The snapshot's own UUID. XAPI copies `other_config` to objects created from a
+ * snapshot and to reverted VMs, which have another UUID.
  */
 const SELF = "xo:snapshot-policy:uuid";
 
@@ -33,7 +33,7 @@ export function ownSnapshots(
   });
 }
 
-/** Undefined: it was deleted meanwhile. */
+/** Undefined: it was deleted in the meantime. */
 function findSnapshot(
   objects: Pick<PoolObjects, "get">,
   id: string,

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** Objects that match now. */
+/** Returns the objects that match now. */
 export type FetchObjects = (about: {
   readonly pattern?: object;
   readonly filter?: string;
@@ -67,10 +67,7 @@ class Resolver {
     return product;
   }
 
-  /**
-   * The iteratee of each member, which it gets as `paramName`, by default
-   * `value`.
-   */
+  /** Calls the iteratee for each member, which it gets as `paramName`, by default `value`. */
   async #map(input: Params, depth: number): Promise<readonly Params[]> {
     const { iteratee, paramName = "value" } = input;
     if (typeof paramName !== "string")

@@ -5,13 +5,13 @@ import { poolsUnderWay } from "../rolling/rolling-records.js";
 export interface PausedPoolsParts {
   readonly settings: Pick<Store["settings"], "list">;
   readonly objects: Pick<PoolObjects, "find">;
-  /** What a run would do; ids of objects are anywhere in it. */
+  /** Returns what a run would do; ids of objects may be anywhere in the result. */
   readonly plan: (job: Job) => Promise<object>;
 }
 
 /**
- * Why a scheduled run of a job does not begin: it concerns a pool whose hosts are being updated
- * or rebooted one after another. Undefined: it may begin.
+ * Why a scheduled run of a job does not begin: it concerns a pool with a rolling
+ * update or reboot. Undefined: it may begin.
  */
 export async function pausedReason(
   job: Job,
@@ -23,7 +23,7 @@ export async function pausedReason(
   try {
     planned = await plan(job);
   } catch {
-    // The run itself reports why.
+    // The run itself reports the error.
     return undefined;
   }
   for (const text of textsIn(planned)) {
@@ -35,7 +35,7 @@ export async function pausedReason(
   return undefined;
 }
 
-/** Texts that may be ids of objects, at any depth. */
+/** All strings in a value, at any depth: they may be ids of objects. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") {
     if (value.length === 36) yield value;

@@ -3,12 +3,10 @@ import type { Pools } from "../pools/pools.js";
 
 /** Interval of the check, in ms. */
 const CHECK_MS = 500;
-/** Limit of the wait, in ms: some pools may be unreachable. */
+/** Maximum wait, in ms, because pools may be unreachable. */
 const TIMEOUT_MS = 60_000;
 
-/**
- * Resolves when all pools are listed or failed, at the latest after a minute.
- */
+/** Resolves when all pools are listed or have failed, or after a minute. */
 export async function poolsReady(
   pools: Pick<Pools, "listSummaries">,
   clock: WallClock,

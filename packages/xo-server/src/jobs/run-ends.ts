@@ -12,7 +12,7 @@ export interface RunEndsOptions {
 }
 
 interface FencedEnd extends JobRunEnd {
-  /** Of the lease under which the run was executed. */
+  /** Fence of the lease under which the run was executed. */
   readonly fence: Fence | undefined;
 }
 
@@ -54,7 +54,7 @@ export class RunOutcomes {
       if (await this.#put(id, end)) this.#unwritten.delete(id);
   }
 
-  /** Deletes runs beyond the limit. A failure is repaired by the next call. */
+  /** Deletes runs beyond the limit. If that fails, the next call deletes them. */
   prune(jobId: string): void {
     const { store, keep, logger } = this.#options;
     const forget = async () => {
@@ -66,7 +66,7 @@ export class RunOutcomes {
     });
   }
 
-  /** @returns false: to be tried again */
+  /** @returns false: the write must be tried again */
   async #put(id: string, { fence, ...end }: FencedEnd): Promise<boolean> {
     try {
       await this.#options.store.jobRuns.write(id, end, fence);
@@ -80,7 +80,7 @@ export class RunOutcomes {
           error,
         },
       );
-      // Will never fit: write it without the calls.
+      // Too large for the database in any case: it is written without the calls.
       if (error instanceof XoError && error.code === "VALUE_TOO_LARGE")
         return this.#put(id, {
           ...end,

@@ -1,7 +1,7 @@
 import type { JobRunStatus } from "@xo-server/store";
 import type { TaskContext } from "../tasks/task-context.js";
 
-/** What became of the VMs of a run. */
+/** Number of VMs of a run by their result. */
 export interface RunCounts {
   readonly succeeded: number;
   readonly failed: number;
@@ -9,7 +9,10 @@ export interface RunCounts {
   readonly error?: object;
 }
 
-/** The status of a run over VMs that has ended. @param isStopping whether the server stops */
+/**
+ * The status of a finished run over VMs.
+ * @param isStopping whether the server is shutting down
+ */
 export function statusOfRun(
   work: Pick<TaskContext, "signal">,
   isStopping: boolean,

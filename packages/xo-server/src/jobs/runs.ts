@@ -24,7 +24,7 @@ export interface RunsOptions {
 }
 
 export type JobRunRequest = Omit<RunStart, "owner"> & {
-  /** Of the lease on all schedules. Absent: requested by a user. */
+  /** Fence of the lease on all schedules. Absent: a user has requested the run. */
   readonly fence?: Fence | undefined;
 };
 
@@ -43,7 +43,7 @@ export interface Ended {
   readonly status: JobRun["status"];
 }
 
-/** What the task of a run persists, for `resume`. */
+/** What the task of a run persists for `resume`. */
 export interface RunState {
   readonly runId: string;
   readonly choice?: RunChoice | undefined;
@@ -100,8 +100,9 @@ export class Runs {
 
   /**
    * Continues a run that the previous process of this server executed.
-   * @param work the task that the run had
-   * @throws XoError INTERRUPTED: it was given up meanwhile; the error of the run
+   * @param work the task of the run
+   * @throws XoError INTERRUPTED: the run was abandoned in the meantime; the error
+   * of the run
    */
   async resume(
     { runId, choice }: RunState,
@@ -124,7 +125,10 @@ export class Runs {
     return running !== undefined;
   }
 
-  /** Writes outcomes that could not be written, and starts queued runs. @param fence of the lease on all schedules */
+  /**
+   * Writes outcomes that could not be written before, and starts queued runs.
+   * @param fence of the lease on all schedules
+   */
   async maintain(fence?: Fence): Promise<void> {
     await this.#ends.retry();
     await this.#beginQueued(fence);
@@ -143,7 +147,10 @@ export class Runs {
     }
   }
 
-  /** No more runs start; those in progress are marked as interrupted, unless they are resumed by the next process. */
+  /**
+   * Starts no more runs. Those in progress are marked as interrupted, unless the
+   * next process resumes them.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const resumable = [...this.#running]
@@ -193,7 +200,7 @@ export class Runs {
       const { result } = await this.#options.tasks.run(subject, doIt);
       settle(result);
     }
-    // Another server has adopted it: the run ends there.
+    // Another server has adopted the run and continues it.
     ended.catch((error: unknown) => {
       if (isLeaseLost(error)) this.#running.delete(run.id);
     });

@@ -10,26 +10,23 @@ import { createTimes, type Times } from "../schedules/times.js";
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;
   readonly runs: Pick<Runs, "begin" | "maintain">;
-  /** On all schedules. Absent: there is only one server. */
+  /** The lease on all schedules. Absent: there is only one server. */
   readonly lease?: HeldLease;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
-  /** Why a run that is due is skipped. Absent: none is. */
+  /** Why a run that is due is skipped; undefined: it is not. Absent: no run is skipped. */
   readonly pausedReason?: (job: Job) => Promise<string | undefined>;
 }
 
-/**
- * Limit of the sleep, in ms: changes of the clock and suspension of the machine
- * are noticed within this time.
- */
+/** Maximum sleep, in ms, so that changes of the clock and suspension of the machine are noticed. */
 const MAX_SLEEP_MS = 30_000;
 /**
- * Schedules per turn of the event loop: a next time takes 60 us to compute,
- * that of February 29 takes 6 ms.
+ * Schedules per turn of the event loop: computing the next time usually takes 60
+ * us, but 6 ms for February 29.
  */
 const SCHEDULES_PER_TURN = 2;
 
-/** Database failures are reported by the database itself, a lost lease by its keeper. */
+/** Errors that others report: the database its failures, the holder of a lease its loss. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "STORE_UNAVAILABLE",
   "LEASE_LOST",

@@ -2,12 +2,12 @@ import { XoError } from "@xo-server/model";
 import { REDACTED } from "../log/redact.js";
 import { withoutSecrets } from "../operations/audit.js";
 
-/** Secrets by the JSON pointer (RFC 6901) of their place. */
+/** Secrets by the JSON pointer (RFC 6901) of their position. */
 export type Secrets = Readonly<Record<string, unknown>>;
 
 /**
  * Removes secrets from a body, so that it can be stored and returned.
- * @param known secrets that masked values stand for, by place
+ * @param known secrets that masked values stand for, by their position
  * @throws XoError INVALID_PARAMETERS: a masked value has no known secret
  */
 export function extractSecrets(
@@ -57,7 +57,7 @@ function walk(
   );
 }
 
-/** The rule of the audit log. */
+/** Whether a member is a secret, by the same rule as in the audit log. */
 function isSecret(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return false;
   const shown = typeof value === "string" ? value : "";

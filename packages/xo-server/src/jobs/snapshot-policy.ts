@@ -36,7 +36,7 @@ const EXCLUDED = ["xo:no-bak"];
 const DEFAULT_CONCURRENCY = 2;
 /** Default name template. */
 const NAME = "{job} {date} {time}";
-/** XAPI does not limit names. */
+/** XAPI does not limit the length of names. */
 const LONGEST_NAME = 250;
 
 /**
@@ -116,8 +116,8 @@ export class SnapshotPolicy {
   }
 
   /**
-   * The new snapshot is retained even if clocks differed when the others were
-   * taken.
+   * The new snapshot is always retained, even if the clock was ahead when earlier
+   * snapshots were taken.
    */
   #toDelete<T extends { id: string; time: number }>(
     others: readonly T[],

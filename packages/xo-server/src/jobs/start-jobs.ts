@@ -32,7 +32,7 @@ export interface StartJobsParts {
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
-  /** Types of jobs besides calls and snapshots. */
+  /** Job types other than calls and snapshots. */
   readonly kinds: JobKinds;
 }
 
@@ -87,7 +87,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     clock,
     isUser: (id) => parts.users.get(id) !== undefined,
     isOperation: (name) => dispatcher?.find(name) !== undefined,
-    // The right to cancel the run includes its task.
+    // Users who may cancel a run may also abort its task.
     abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),
   });
   let scheduling: Contention | undefined;
@@ -101,13 +101,13 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     async start(started, resumed) {
       dispatcher = started;
       await runs.interrupt({ owner }, resumed);
-      // Missed jobs need the objects of all pools.
+      // Missed runs need the objects of all pools.
       await poolsReady(parts.pools, clock, isStopping);
       if (isStopping()) return;
       const { settings } = store;
       const plan = (job: Job) => runner.plan(job);
       let scheduler: Scheduler | undefined;
-      // Of several servers one starts the runs that are due.
+      // Of several servers, the one with the lease starts the runs that are due.
       scheduling = cluster.leases.compete(JOBS, {
         onHeld(lease) {
           scheduler = new Scheduler({

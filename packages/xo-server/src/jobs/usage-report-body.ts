@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 export const usagePeriods = ["day", "week", "month"] as const;
 export type UsagePeriod = (typeof usagePeriods)[number];
 
-/** A report of what pools, hosts, VMs and SRs have used, by mail. */
+/** A report by mail of the resource usage of pools, hosts, VMs and SRs. */
 export const UsageReportBody = Type.Object({
   pools: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {

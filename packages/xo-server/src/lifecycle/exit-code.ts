@@ -1,16 +1,16 @@
 import { XoError, type ErrorCode } from "@xo-server/model";
 
-/** Exit codes of the process; numbers of sysexits.h where it has one. */
+/** Exit codes of the process, with the numbers of sysexits.h where it defines one. */
 export const ExitCode = {
   /** Success: stopped by SIGTERM or SIGINT, --help, --version. */
   ok: 0,
   /** The command failed, or the audit log is not intact. */
   failed: 1,
-  /** xo-server doctor found warnings, and no error. */
+  /** xo-server doctor found warnings, but no errors. */
   warnings: 2,
   /** Usage error. */
   usage: 64,
-  /** There is no database where one is expected, or it has lost what was written last. */
+  /** The database is missing, or has lost its last writes. */
   noInput: 66,
   /** Port in use, database unavailable, or the pools of the demo failed to start. */
   unavailable: 69,
@@ -34,7 +34,7 @@ const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
   ["STORE_OUTDATED", ExitCode.noInput],
   ["STORE_KEY_WRONG", ExitCode.config],
   ["STORE_TOO_NEW", ExitCode.config],
-  // A supervisor that starts it again succeeds when the other servers were stopped.
+  // A supervisor can start the process again successfully once the other server has stopped.
   ["STORE_IN_USE", ExitCode.unavailable],
   ["PORT_IN_USE", ExitCode.unavailable],
   ["STORE_UNAVAILABLE", ExitCode.unavailable],

@@ -3,7 +3,7 @@ import type { Logger } from "../log/logger.js";
 
 /** Maximum time from the first signal, or from the end of the draining, to the end of the process, in ms. */
 const STOP_LIMIT_MS = 5000;
-/** Reserve for the last log lines, in ms. */
+/** Time reserved for the last log lines, in ms. */
 const MARGIN_MS = 300;
 
 const codeOfSecond = {
@@ -18,9 +18,9 @@ export interface Running {
 }
 
 /**
- * Starts, waits for SIGTERM or SIGINT, and stops. A stop is abandoned after 5
- * s; a second signal ends the process at once.
- * @param drainMs time that a stop may take besides
+ * Starts, waits for SIGTERM or SIGINT, and stops. A stop is abandoned after 5 s; a
+ * second signal ends the process immediately.
+ * @param drainMs additional time for a stop
  * @throws the error of `start`
  */
 export async function runUntilSignal(
@@ -34,7 +34,7 @@ export async function runUntilSignal(
   try {
     running = await start(ending.signal);
   } catch (error) {
-    // A signal during the start: `start` has stopped what it had started.
+    // The signal arrived during the start, and `start` has stopped everything that it had started.
     if (!ending.signal.aborted) throw error;
     logger.info("Stopped");
     return ended;
@@ -67,19 +67,20 @@ function listen(logger: Logger, ending: AbortController): Promise<ExitCode> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
     process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
-      // The failed operation is abandoned; the others continue, and descriptors become free.
+      // The failed operation is abandoned; others continue until file descriptors
+      // become available again.
       if (error.code === "EMFILE" || error.code === "ENFILE") {
         logger.error("too many open files", { error });
         return;
       }
-      // The state is undefined: stop, and let the supervisor restart the process.
+      // The state of the process is undefined: stop, so that the supervisor restarts it.
       logger.error("uncaught exception, stopping", { error });
       if (ending.signal.aborted) return;
       ending.abort();
       resolve(ExitCode.internal);
     });
     process.on("unhandledRejection", (error) => {
-      // A promise without a handler: one call failed, other pools are not affected.
+      // One call failed without a handler; other pools are not affected.
       logger.error("unhandled rejection", { error });
     });
   });

@@ -2,7 +2,10 @@ import { execFile } from "node:child_process";
 import type { Logger } from "../log/logger.js";
 
 export interface ServiceManager {
-  /** The server accepts requests. @param status one line, shown by `systemctl status` */
+  /**
+   * Reports that the server accepts requests.
+   * @param status one line, shown by `systemctl status`
+   */
   ready(status: string): void;
   stopping(): void;
 }
@@ -12,13 +15,13 @@ export interface ServiceManagerOptions {
   readonly logger: Logger;
 }
 
-/** Time for systemd-notify, in ms. */
+/** Maximum duration of systemd-notify, in ms. */
 const LIMIT_MS = 5_000;
 
 /**
- * Reports the state of the process to systemd (`Type=notify`), if that has started it
- * and waits for it ($NOTIFY_SOCKET). Node.js cannot write to the datagram socket that
- * systemd listens on, so the program systemd-notify does
+ * Reports the state of the process to systemd, if systemd has started it and waits
+ * for it (`Type=notify`, $NOTIFY_SOCKET). Node.js cannot write to the datagram
+ * socket of systemd, so the program systemd-notify is used
  * (docs/decisions/026-debian-package.md).
  */
 export function createServiceManager(

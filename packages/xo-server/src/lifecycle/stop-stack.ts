@@ -1,6 +1,6 @@
 import type { Logger } from "../log/logger.js";
 
-/** Stop functions of what was started, called in reverse order. */
+/** Stop functions of started services, called in reverse order. */
 export class StopStack {
   readonly #steps: { name: string; stop: () => void | Promise<void> }[] = [];
   readonly #logger: Logger;
@@ -15,8 +15,8 @@ export class StopStack {
   }
 
   /**
-   * Stops one after another, the last started first. A failure does not keep
-   * the others from being stopped.
+   * Stops one service after another, the last started first. If one fails, the
+   * others are stopped anyway.
    */
   async stop(): Promise<void> {
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {

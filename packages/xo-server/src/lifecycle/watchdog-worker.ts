@@ -8,7 +8,7 @@ import type { WatchdogWorkerData } from "./watchdog.js";
 const { state, tickMs, timeoutMs, exitCode, log } =
   workerData as WatchdogWorkerData;
 
-/** Time for the stack, for the log line and for the exit, in ms each. */
+/** Maximum time for the stack, for the log line and for the exit, in ms each. */
 const STEP_LIMIT_MS = 3_000;
 
 const SAMPLES = 10;
@@ -41,7 +41,7 @@ async function endProcess(): Promise<void> {
   if (stacks.size === 0)
     stacks.add("unknown: the main thread executes no JavaScript");
   const reason = `the event loop has been blocked for ${timeoutMs} ms, ending the process`;
-  // A failure, such as too many open files, does not keep the process alive.
+  // A failure, such as too many open files, must not keep the process alive.
   const logged = logError(reason, [...stacks]).catch(() => undefined);
   await Promise.race([logged, pause(STEP_LIMIT_MS)]);
   // Only the main thread can end the process with an exit code.
@@ -49,7 +49,7 @@ async function endProcess(): Promise<void> {
     expression: `process.reallyExit(${exitCode})`,
   });
   await pause(STEP_LIMIT_MS);
-  // It executes no JavaScript: it is in a synchronous system call.
+  // The main thread executes no JavaScript: it is in a synchronous system call.
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -80,7 +80,7 @@ function pauseMainThread(session: Session): Promise<string> {
           _error,
           answer?: { readonly result: { readonly value?: unknown } },
         ) => {
-          // A pause before that would be ignored.
+          // Before this event a pause would be ignored.
           session.once("Debugger.resumed", () => {
             resolve(toFrames(String(answer?.result.value)));
           });

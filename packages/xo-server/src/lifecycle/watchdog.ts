@@ -5,9 +5,9 @@ import { DEBUGGER, HEARTBEAT } from "./heartbeat.js";
 import type { LogFormat, LogLevel } from "../log/logger.js";
 
 export interface WatchdogOptions {
-  /** The process ends when its event loop has been blocked for this time, in ms. */
+  /** Time for which the event loop may be blocked until the process is ended, in ms. */
   readonly timeoutMs: number;
-  /** The worker logs on its own: the logger of the main thread needs its event loop. */
+  /** The worker has its own logger, because that of the main thread needs its event loop. */
   readonly log: { readonly format: LogFormat; readonly level: LogLevel };
 }
 
@@ -28,10 +28,10 @@ export interface WatchdogWorkerData extends WatchdogOptions {
 const TICKS = 12;
 
 /**
- * A worker thread that ends the process when the event loop no longer turns:
- * timers, signals and health checks of the main thread cannot notice that.
- * While the inspector is open nothing is ended: a debugger may have paused the
- * main thread.
+ * Starts a worker thread that ends the process when the event loop is blocked:
+ * timers, signals and health checks of the main thread cannot detect that. While
+ * the inspector is open the process is not ended, because a debugger may have
+ * paused the main thread.
  */
 export function startWatchdog({ timeoutMs, log }: WatchdogOptions): Watchdog {
   const state = new Int32Array(new SharedArrayBuffer(8));
@@ -52,12 +52,13 @@ export function startWatchdog({ timeoutMs, log }: WatchdogOptions): Watchdog {
   };
   const worker = new Worker(new URL("./watchdog-worker.js", import.meta.url), {
     workerData,
-    // Options of the main thread, such as loaders, are not needed there.
+    // Options of the main thread, such as loaders, are not needed in the worker.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
-  // Without it the server runs as well; an error event without a listener would end the process.
+  // The server also runs without the watchdog; an error event without a listener
+  // would end the process.
   worker.on("error", () => undefined);
   worker.unref();
   return {

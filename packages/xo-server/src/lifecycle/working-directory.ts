@@ -3,10 +3,10 @@ import type { Logger } from "../log/logger.js";
 const INTERVAL_MS = 5_000;
 
 /**
- * Changes to the root folder when the working directory of the process was
- * deleted: Node.js cannot start a worker thread without one. Relative paths
- * cannot be resolved in a deleted folder either.
- * @returns the function that ends it
+ * Changes to the root folder when the working directory of the process was deleted:
+ * Node.js cannot start a worker thread without a working directory, and relative
+ * paths cannot be resolved in a deleted one.
+ * @returns the function that stops the check
  */
 export function leaveDeletedWorkingDirectory(logger: Logger): () => void {
   const timer = setInterval(() => {

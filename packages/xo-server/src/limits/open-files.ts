@@ -16,7 +16,7 @@ export function readMaxOpenFiles(
     const [, soft] = /^Max open files +(\d+)/m.exec(text) ?? [];
     return soft === undefined ? undefined : Number(soft);
   } catch {
-    // Not Linux.
+    // The file only exists on Linux.
     return undefined;
   }
 }

@@ -3,10 +3,10 @@ import { isIPv6 } from "node:net";
 import { XoError } from "@xo-server/model";
 import { TokenBucket } from "./token-bucket.js";
 
-/** Keys at most; the least recently used are removed. */
+/** Maximum number of keys; above, the least recently used are removed. */
 const MAX_KEYS = 10_000;
 
-/** A rate limit per key: a token bucket each. */
+/** A rate limit for each key, by a token bucket. */
 export class RateLimits {
   readonly perSecond: number;
   readonly #clock: Pick<WallClock, "now">;
@@ -30,7 +30,7 @@ export class RateLimits {
   }
 
   /**
-   * @param whose for the error message: `one address`
+   * @param whose what the limit applies to, for the error message: `one address`
    * @throws XoError TOO_MANY_REQUESTS
    */
   take(key: string, whose: string): void {

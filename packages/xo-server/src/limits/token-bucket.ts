@@ -29,7 +29,7 @@ export class TokenBucket {
 
   #fill(): void {
     const now = this.#now();
-    // Not negative, where the clock was set back.
+    // Zero if the clock was set back.
     const elapsedMs = Math.max(0, now - this.#filledAt);
     this.#tokens = Math.min(
       this.#perSecond,

@@ -15,7 +15,7 @@ export type LogLevel = (typeof logLevels)[number];
 /** Destination of formatted lines; `text` ends with a newline. */
 export interface LogDestination {
   write(text: string): unknown;
-  /** Blocks until everything written has left the process. */
+  /** Blocks until all lines have left the process. */
   flush?(): void;
 }
 

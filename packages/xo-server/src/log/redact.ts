@@ -1,18 +1,18 @@
 import { isSecretName, maskText } from "@xo-server/inventory";
 
-/** Besides the names of secrets in records of pools. */
+/** In addition to the names of secrets in records of pools. */
 const SECRET_KEY = /session|authori[sz]ation|cookie/i;
 
 /** Replaces secrets in log lines. */
 export const REDACTED = "[redacted]";
 
-/** Data nested deeper than this is not logged. */
+/** Maximum nesting of logged data. */
 export const MAX_DEPTH = 6;
 
 /** Whether a member of an object is a secret. */
 export type IsSecret = (key: string, value: unknown) => boolean;
 
-/** One list of names for logs, the audit log and views of records. */
+/** Logs, the audit log and views of records use the same list of names. */
 export const isSecretMember: IsSecret = (key) =>
   SECRET_KEY.test(key) || isSecretName(key);
 

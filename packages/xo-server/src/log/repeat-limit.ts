@@ -1,7 +1,7 @@
-/** Identical lines that are logged within a window. */
+/** Maximum number of identical lines that are logged in a window. */
 const MAX_REPEATS = 10;
 const WINDOW_MS = 60_000;
-/** Different lines of a window; beyond, all are forgotten. */
+/** Maximum number of different lines in a window; above, the counts of all are reset. */
 const MAX_LINES = 1_000;
 
 interface Window {
@@ -17,8 +17,9 @@ export interface RepeatLimitOptions {
 }
 
 /**
- * Limits identical warnings and errors to 10 a minute, so that a fault that repeats
- * does not fill the log; the number of the others follows at the end of the minute.
+ * Limits identical warnings and errors to 10 a minute, so that a recurring fault
+ * does not fill the log. The number of suppressed lines follows at the end of the
+ * minute.
  */
 export class RepeatLimit {
   readonly #windows = new Map<string, Window>();
@@ -31,8 +32,9 @@ export class RepeatLimit {
   }
 
   /**
-   * @param key what makes a line the same
-   * @param summarize called at the end of the window with the number of lines that were not logged
+   * @param key lines with the same key are identical
+   * @param summarize called at the end of the window with the number of suppressed
+   * lines
    * @returns whether to log this line
    */
   admits(key: string, summarize: (suppressed: number) => void): boolean {

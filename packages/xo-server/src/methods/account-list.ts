@@ -31,7 +31,7 @@ interface ReadOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly noun: Noun;
-  /** @param id of the object at the start of the path; empty: none */
+  /** @param id of the object at the start of the path; empty: the path has none */
   readonly read: (accounts: VisibleAccounts, id: string) => unknown;
 }
 
@@ -196,7 +196,7 @@ function toOperation(
   });
 }
 
-/** Users, groups, roles and privileges, as far as the caller may see them. */
+/** Lists of users, groups, roles and privileges that the caller may read. */
 export const accountListOperations = [
   ...lists.map((reading) =>
     toOperation(reading, {

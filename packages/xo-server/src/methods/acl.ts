@@ -22,7 +22,7 @@ const acl = Type.Object(
   },
   { additionalProperties: false },
 );
-/** Permissions as clients expect them, by level; each includes the ones before. */
+/** Permissions by level, as clients name them; each includes the previous ones. */
 const words = ["view", "operate", "administrate"] as const;
 const wordsOf = (level: string) =>
   words.slice(0, levels.indexOf(level as (typeof levels)[number]) + 1);
@@ -73,8 +73,8 @@ export const aclAdd = defineOperation({
 });
 
 /**
- * Whether the id is that of an object of a pool or of a resource set. An opaque reference finds
- * an object too, but rights compare ids.
+ * Whether the id belongs to an object of a pool or to a resource set. An opaque
+ * reference finds an object too, but rights compare ids.
  */
 function isKnown(
   id: string,
@@ -83,7 +83,10 @@ function isKnown(
   return catalog.get(id)?.id === id || store.resourceSets.get(id) !== undefined;
 }
 
-/** An object of a pool that is not loaded may exist: its id cannot be checked. */
+/**
+ * The error for an unknown id. An object of a pool that is not loaded may exist, so
+ * its id cannot be checked.
+ */
 function unknownObject(id: string, services: Services): XoError {
   const pools = unloadedPools(services);
   return pools.length === 0
@@ -149,7 +152,7 @@ export const roleGetAll = defineOperation({
     })),
 });
 
-/** Rights of the older kind: one subject, one object, one level. */
+/** ACLs of Xen Orchestra: one subject, one object, one level. */
 export const aclOperations = [
   aclGet,
   aclAdd,

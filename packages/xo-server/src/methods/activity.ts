@@ -137,7 +137,7 @@ export const activityUnsubscribe = defineOperation({
     services.activityListeners.delete(client),
 });
 
-/** Recent activity of the objects that the caller may see. */
+/** Recent activity of the objects that the caller may read. */
 export const activityOperations = [
   activityList,
   activitySubscribe,

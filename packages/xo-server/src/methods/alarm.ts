@@ -164,7 +164,10 @@ export const alarmUnsubscribe = defineOperation({
   handler: (_, { services, client }) => services.alarmListeners.delete(client),
 });
 
-/** Readable with the right to read the object; for deleted objects, and alarms without one, to read all objects of the type. */
+/**
+ * An alarm is readable with the right to read its object. For a deleted object, and
+ * for alarms without one, it is the right to read all objects of the type.
+ */
 function maySee(
   catalog: Pick<Catalog, "get">,
   context: CallContext,
@@ -204,7 +207,7 @@ function toPublic(alarm: Alarm): PublicAlarm {
   };
 }
 
-/** What rules have found: of objects that one may see. */
+/** Alarms about objects that the caller may read. */
 export const alarmOperations = [
   alarmGetAll,
   alarmGet,

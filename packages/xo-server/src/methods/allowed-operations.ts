@@ -67,7 +67,7 @@ function isAllowedOn(
       checkLevel(context, action === "read" ? "viewer" : "user");
       const params = { [question.idParameter]: id };
       const checked: unknown = permission.id(params as never);
-      // Further parameters determine which object that is: the call itself checks it.
+      // Further parameters determine the object; only the call itself can check it.
       if (checked === id) context.check(action, resource, id);
     }
     return true;

@@ -2,7 +2,10 @@ import type { TaskSubject } from "../tasks/running-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { OperationContext } from "./define-operation.js";
 
-/** Runs as a task that clients can follow, over JSON-RPC too: REST actions have one already. */
+/**
+ * Runs code as a task that clients can follow. REST actions already have a task,
+ * calls by JSON-RPC do not.
+ */
 export async function asTask<T>(
   { task, user, services }: OperationContext,
   subject: Omit<TaskSubject, "userId">,

@@ -21,7 +21,10 @@ const PublicRecord = Type.Object({
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 
-/** Records read for one page: a filter without matches must not block the store. */
+/**
+ * Maximum number of records read for one page: a filter without matches must not
+ * block the store.
+ */
 const MOST_READ = 20_000;
 const PAGE = 500;
 
@@ -139,7 +142,7 @@ function toPublic(record: AuditRecord) {
   };
 }
 
-/** The log of what was changed, for admins. */
+/** The audit log, for admins. */
 export const auditOperations = [
   auditGetRecords,
   auditCheckIntegrity,

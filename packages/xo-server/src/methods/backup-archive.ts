@@ -105,7 +105,7 @@ function toPublic(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** Repositories that the caller may read. */
+/** Names of the repositories that the caller may read. */
 function readable(context: OperationContext): ReadonlySet<string> {
   return new Set(
     context.services.backupRepositories
@@ -312,8 +312,9 @@ async function removeAll(
 }
 
 /**
- * A backup of a VM on whose repository the caller has a right. Backups of
- * databases of pools and of the configuration are none: administrators only use them.
+ * A backup of a VM in a repository on which the caller has a right. Backups of pool
+ * databases and of the configuration are not found here, because only
+ * administrators use them.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
  */
 export async function findVmBackup(
@@ -333,7 +334,7 @@ function noArchive(id: string): XoError {
   return new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
 }
 
-/** Backups of VMs in all repositories; names of Xen Orchestra where it has them. */
+/** Backups of VMs in all repositories; named as in Xen Orchestra where it has the operation. */
 export const backupArchiveOperations = [
   backupNgListVmBackups,
   backupArchiveGetAll,

@@ -125,5 +125,5 @@ export const backupDownloadVm = defineOperation({
   },
 });
 
-/** Downloads of what is in a backup of a VM. */
+/** Downloads from backups of VMs. */
 export const backupDownloadOperations = [backupDownloadDisk, backupDownloadVm];

@@ -202,7 +202,7 @@ export const vmGetBackupJobs = defineOperation({
   },
 });
 
-/** Jobs that back up VMs, by the names of Xen Orchestra's clients. */
+/** Backup jobs of VMs, by the method names of Xen Orchestra's clients. */
 export const backupJobOperations = [
   backupNgGetAllJobs,
   backupNgGetJob,

@@ -9,7 +9,7 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
 const closed = { additionalProperties: false } as const;
-/** Types of jobs that back up, with those of clients of Xen Orchestra. */
+/** Types of backup jobs, including those that clients of Xen Orchestra know. */
 const TYPES: ReadonlySet<string> = new Set([
   "backup",
   "metadataBackup",
@@ -36,7 +36,7 @@ const exampleLog = {
 
 type Services = OperationContext["services"];
 
-/** Runs of a job that a list contains at most. */
+/** Maximum number of runs of a job in a list. */
 const MOST_RUNS = 200;
 
 async function readLogs(services: Services): Promise<ContractRunLog[]> {
@@ -209,7 +209,7 @@ function toTime(value: number | string | undefined): number | undefined {
   });
 }
 
-/** What backup jobs have done, and what they do not back up. */
+/** Logs of backup jobs, and the VMs that no job backs up. */
 export const backupLogOperations = [
   backupNgGetAllLogs,
   backupNgGetLogs,

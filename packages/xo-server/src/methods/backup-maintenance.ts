@@ -82,7 +82,7 @@ function toMutable<T extends { readonly findings: readonly unknown[] }>(
   return { ...report, findings: [...report.findings] };
 }
 
-/** Verification and garbage collection of backup repositories, by hand. */
+/** Verification and garbage collection of backup repositories on request. */
 export const backupMaintenanceOperations = [
   backupRepositoryVerify,
   backupRepositoryCollectGarbage,

@@ -77,7 +77,7 @@ export const backupRepositoryGetRecoverySheet = defineOperation({
   },
 });
 
-/** What opens backup repositories. */
+/** Passphrases and recovery sheets of backup repositories. */
 export const backupPassphraseOperations = [
   backupRepositoryAddPassphrase,
   backupRepositoryRemovePassphrase,

@@ -21,7 +21,7 @@ const name = Type.String({
 const url = Type.String({
   minLength: 1,
   maxLength: 2048,
-  // Parsers of URLs leave out line breaks, masks of secrets do not.
+  // Parsers of URLs ignore line breaks, while the masks of secrets do not.
   pattern: "^[^\\u0000-\\u001f]*$",
   description:
     "file:///absolute/path: a folder, or a mount. s3://ACCESS_KEY:SECRET_KEY@HOST[:PORT]/BUCKET[/PREFIX]?region=REGION: an object store; the secret key is stored encrypted and never returned. s3+http:// or protocol=http: without TLS. Other options: path_style, useVirtualHostedStyle, fingerprint (SHA-256 of the certificate), allowUnauthorized.",
@@ -50,7 +50,7 @@ const PublicRepository = Type.Object({
   enabled: Type.Boolean(),
   options: Type.Optional(Type.String()),
   verifyDays: Type.Optional(verifyDays),
-  /** Always encrypted: what clients of Xen Orchestra call the algorithm. */
+  /** Repositories are always encrypted; clients of Xen Orchestra read the algorithm. */
   encryption: Type.Object({ algorithm: Type.String() }),
   error: Type.Optional(
     Type.Object({
@@ -383,7 +383,7 @@ export const backupRepositoryHealth = defineOperation({
   },
 });
 
-/** Where backups are stored; names of Xen Orchestra where it has them. */
+/** Backup repositories; named as in Xen Orchestra where it has the operation. */
 export const backupRepositoryOperations = [
   remoteGetAll,
   remoteGet,

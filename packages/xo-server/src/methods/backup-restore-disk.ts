@@ -134,7 +134,7 @@ async function over(
   await runRestoreOver(request, { ...parts(context), grow }, task, steps);
   return true;
 }
-/** Restores of single disks, and over an existing VM. */
+/** Restores of single disks, and restores into an existing VM. */
 export const backupRestoreDiskOperations = [
   backupRestoreDisk,
   backupRestoreOver,

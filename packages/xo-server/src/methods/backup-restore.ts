@@ -231,13 +231,13 @@ async function resume(
   return { id };
 }
 
-/** The same, within the resource set of the VM that was backed up. */
+/** Services for a restore that is limited by the resource set of the VM that was backed up. */
 function limitedParts(context: OperationContext) {
   const shares = sharesOf(context, context.services.resourceSets);
   return { ...parts(context), ...(shares === undefined ? {} : { shares }) };
 }
 
-/** Services that a restore needs. */
+/** Services for a restore. */
 export function parts(context: OperationContext) {
   const { services, objects, signal } = context;
   return {

@@ -5,17 +5,17 @@ import type { Services } from "./services.js";
 import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
-/** A folder of the REST API, and the names by which tools know its routes. */
+/** A collection of the REST API, with the operation ids of its routes. */
 interface Folder {
   readonly path: string;
   readonly list: string;
   readonly get: string;
 }
 
-/** Things that there are none of yet. */
+/** Objects that this server does not support: lists of them are empty. */
 interface Nothing {
   readonly type: string;
-  /** JSON-RPC; absent: there is none for one. */
+  /** Method of JSON-RPC that returns the list. */
   readonly getAll: string;
   readonly get: string;
   readonly what: string;
@@ -38,7 +38,7 @@ const NOTHING: readonly Nothing[] = [
   },
 ];
 
-/** Those whose answer is by id. */
+/** Methods that return an object by id instead of an array. */
 const MAPS = ["log.get"] as const;
 
 const ID = "00000000-0000-4000-8000-000000000004";
@@ -84,7 +84,10 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
   ];
 }
 
-/** Backups and proxies: clients request them, and get empty lists. */
+/**
+ * Operations on backups and proxies that clients of Xen Orchestra call and that
+ * return empty lists here.
+ */
 export const backupOperations = [
   ...NOTHING.flatMap(listAndGet),
   ...MAPS.map((name) =>

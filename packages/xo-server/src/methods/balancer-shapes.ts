@@ -177,7 +177,7 @@ const Run = Type.Object({
   reason: Failure,
 });
 
-/** Results of the load balancer's operations. */
+/** Schemas of the results of the load balancer's operations. */
 export const balancerShapes = { Policy, Standing, Run };
 
 const pool = "00000000-0000-4000-8000-000000000001";

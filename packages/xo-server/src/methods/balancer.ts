@@ -230,7 +230,7 @@ function toStanding(
   } as Standing;
 }
 
-/** Names by id. */
+/** Pools that the caller may read: names by id. */
 async function readablePools(
   catalog: BalancerMethodParts["catalog"],
   context: CallContext,

@@ -133,13 +133,10 @@ export const bulkRun = defineOperation({
     resumeBulk(context, kept, interrupted),
 });
 
-/** One operation on many objects, each called as if by the caller of the bulk. */
+/** One operation on many objects. Each call has the rights of the caller. */
 export const bulkOperations = [bulkRun];
 
-/**
- * Continues a bulk operation that a previous run of the server has started; nothing is started
- * twice.
- */
+/** Continues a bulk operation of a previous run of the server. No call is repeated. */
 async function resumeBulk(
   context: OperationContext,
   kept: PersistedPlan,

@@ -101,7 +101,7 @@ function toPublic(config: CloudConfig): Static<typeof PublicConfig> {
   return { id: config.id, name: config.name, template: config.template };
 }
 
-/** Templates by which guests configure themselves at their first start. */
+/** Templates of cloud-init configurations, which guests apply at their first start. */
 export const cloudConfigOperations = [
   cloudConfigGetAll,
   cloudConfigGetAllNetworkConfigs,

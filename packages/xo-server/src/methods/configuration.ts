@@ -54,7 +54,7 @@ export const xoImportConfig = defineOperation({
     const { services } = context;
     const required = requirePassphrase(input.passphrase);
     return services.oneTimePaths.offerUpload(async ({ body }) => {
-      // The iterator does not destroy the request, which the response needs.
+      // The iterator must not destroy the request, because the response uses its connection.
       const chunks = body.iterator({ destroyOnReturn: false });
       await services.store.importConfiguration(chunks, required);
       services.backupArchives.refreshAll();
@@ -63,7 +63,10 @@ export const xoImportConfig = defineOperation({
   },
 });
 
-/** The file has passwords of pools, so it is always encrypted. @throws XoError INVALID_PARAMETERS */
+/**
+ * The file contains passwords of pools, so it is always encrypted.
+ * @throws XoError INVALID_PARAMETERS
+ */
 function requirePassphrase(passphrase: string | undefined): string {
   if (passphrase !== undefined && passphrase.length >= 8) return passphrase;
   throw new XoError("INVALID_PARAMETERS", {

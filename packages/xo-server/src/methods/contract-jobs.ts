@@ -85,18 +85,21 @@ export const vmRunParts = {
   ),
 };
 
-/** A type of jobs: how Xen Orchestra's clients see them. */
+/** How clients of Xen Orchestra see a job type. */
 export interface ContractJobType<Input, Body> {
   readonly type: JobType;
-  /** For the error of an unknown id. */
+  /** Name of the type in errors. */
   readonly name: string;
   readonly toContract: (
     job: Job,
     schedules: readonly Schedule[],
   ) => Static<typeof PublicJob>;
-  /** @param before absent settings stay as they are there @throws XoError INVALID_PARAMETERS */
+  /**
+   * @param before settings that are absent from the input are taken from here
+   * @throws XoError INVALID_PARAMETERS
+   */
   readonly fromContract: (input: Input, before?: Body) => object;
-  /** What changes nothing but settings. */
+  /** The input for a run that differs from the job only in its settings. */
   readonly toRunInput: (settings: object, body: Body) => Input;
 }
 
@@ -105,7 +108,7 @@ type NewJob<Input> = Input & {
   readonly schedules?: Readonly<Record<string, ScheduleInput>>;
 };
 
-/** Jobs of a type, by the methods of Xen Orchestra's clients. */
+/** Jobs of a type for the methods of Xen Orchestra's clients. */
 export class ContractJobs<
   Input extends { readonly settings?: object | undefined },
   Body,
@@ -137,9 +140,10 @@ export class ContractJobs<
   }
 
   /**
-   * Creates a job with its schedules: settings refer to ids that the client chose for them.
-   * @returns its id
-   * @throws XoError: then nothing is left of it
+   * Creates a job with its schedules. Settings refer to schedules by ids that the
+   * client has chosen.
+   * @returns the id of the job
+   * @throws XoError: then neither job nor schedules remain
    */
   async create(
     { services: { jobs }, user }: Pick<OperationContext, "services" | "user">,
@@ -170,7 +174,10 @@ export class ContractJobs<
     return job.id;
   }
 
-  /** Changes a job; absent properties stay. @throws XoError */
+  /**
+   * Changes a job; absent properties remain.
+   * @throws XoError
+   */
   async edit(
     services: Services,
     input: Input & { readonly id: string; readonly name?: string },
@@ -236,7 +243,7 @@ type Caller = "services" | "permission";
 
 interface RunInput {
   readonly id: string;
-  /** Id; empty: none. */
+  /** Id of the schedule; empty: none. */
   readonly schedule: string;
   readonly settings?: object;
   readonly vm?: string;

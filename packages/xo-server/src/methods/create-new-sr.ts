@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { idOfMade } from "./on-object.js";
 
 export interface NewSr {
-  /** Id of the host that has it; of shared storage, of any that reaches it. */
+  /** Id of the host to create it on; for shared storage any host that can access it. */
   readonly host: string;
   readonly name_label: string;
   readonly name_description: string;
@@ -11,16 +11,19 @@ export interface NewSr {
   /** Default `user`. */
   readonly content_type?: string;
   readonly shared: boolean;
-  /** What a driver needs to find it; undefined entries are left out. */
+  /** Parameters of the storage driver; undefined entries are left out. */
   readonly device: Readonly<Record<string, string | number | undefined>>;
   readonly sm_config?: Readonly<Record<string, string>>;
-  /** Bytes; default: all that there is. */
+  /** Size in bytes; default: all available space. */
   readonly physicalSize?: number;
-  /** Of an SR that is there already: it is taken back, not made. */
+  /** UUID of an existing SR, which is introduced instead of being created. */
   readonly uuid?: string | undefined;
 }
 
-/** @returns its id */
+/**
+ * Creates or introduces an SR.
+ * @returns its id
+ */
 export async function createSr(
   objects: PoolObjects,
   sr: NewSr,
@@ -57,7 +60,10 @@ function create(
   ]);
 }
 
-/** Introduced, and connected to all hosts of the pool; or not there at all. */
+/**
+ * Introduces an SR and connects it to all hosts of the pool. If that fails, it is
+ * forgotten again.
+ */
 async function takeBack(
   objects: PoolObjects,
   host: PoolObject,
@@ -87,7 +93,7 @@ async function takeBack(
 
 async function undo(xapi: PoolObject["xapi"], ref: Ref): Promise<void> {
   const ignore = () => undefined;
-  // An SR without readable PBDs is still forgotten below.
+  // Without readable PBDs the SR is still forgotten below.
   const pbds = await xapi.call("SR.get_PBDs", [ref]).catch(() => []);
   for (const pbd of pbds as readonly Ref[])
     await xapi.callAsync("PBD.unplug", [pbd]).catch(ignore);

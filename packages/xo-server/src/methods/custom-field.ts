@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
-/** The place where XenCenter stores them. */
+/** Prefix of the `other_config` keys that XenCenter uses. */
 const PREFIX = "XenCenter.CustomFields.";
 
 const named = {
@@ -75,9 +75,9 @@ export const customFieldRemove = defineOperation({
   },
 });
 
-/** @throws XoError UNSUPPORTED: XAPI has none for it */
+/** @throws XoError UNSUPPORTED: objects of this type have no `other_config` */
 function fieldsOf({ type, object }: PoolObject): object {
-  // Types have it under the names that clients know.
+  // Names of `other_config` in the views of the types.
   const fields =
     object["other_config"] ?? object["otherConfig"] ?? object["other"];
   if (typeof fields === "object" && fields !== null) return fields;

@@ -7,7 +7,7 @@ import {
 } from "../operations/operation.js";
 import type { Services } from "./services.js";
 
-/** What handlers of the server's operations get. */
+/** The context that handlers of the server's operations get. */
 export type OperationContext = HandlerContext<Services>;
 
 /** Declares an operation of the server; type checks that handler and schemas fit each other. */

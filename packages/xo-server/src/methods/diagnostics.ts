@@ -48,7 +48,7 @@ export const diagnosticsWriteHeapSnapshot = defineOperation({
   handler: (_params, { services }) => services.heapSnapshots.write(),
 });
 
-/** What is needed to find why the server is slow or large, for admins. */
+/** Diagnostics of performance and memory, for admins. */
 export const diagnosticsOperations = [
   diagnosticsRecordCpuProfile,
   diagnosticsWriteHeapSnapshot,

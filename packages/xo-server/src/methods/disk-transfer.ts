@@ -7,16 +7,16 @@ import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
 
-/** Path that the contents are fetched from. */
+/** Path from which the client downloads the contents. */
 export const getFrom = Type.Object({ $getFrom: Type.String() });
-/** Path that the contents are sent to. */
+/** Path to which the client uploads the contents. */
 export const sendTo = Type.Object({ $sendTo: Type.String() });
 
 const format = Type.Enum(["raw", "vhd"], {
   description: "Format of the data. Default: vhd.",
 });
 
-/** Requests the checksum of the bytes in a trailer. */
+/** Whether a trailer contains the checksum of the bytes. */
 export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
     description:
@@ -73,7 +73,7 @@ export const diskExportContent = defineOperation({
     return context.services.transfers.offerDownload(subject, async (work) => ({
       type: types[format],
       ...(format === "raw" ? { length: Number(object["size"]) } : {}),
-      // A snapshot never changes; nor does its raw export.
+      // A snapshot never changes, so neither does its raw export.
       ...(format === "raw" && vdi.type === "VDI-snapshot"
         ? { etag: `"${vdi.id}.raw"` }
         : {}),
@@ -236,12 +236,12 @@ function offerImport(
   });
 }
 
-/** The state of an import that was interrupted by the end of the server. */
+/** The state of an import that the end of the server has interrupted. */
 interface PersistedImport {
   readonly sr?: string;
   /** Absent: the disk was not created yet. */
   readonly vdi?: Ref;
-  /** The upload was complete. */
+  /** Whether the upload was complete. */
   readonly isComplete?: boolean;
 }
 
@@ -278,7 +278,7 @@ export function about(operation: string, name: string, object: PoolObject) {
   return { operation, name, object: { id, type } };
 }
 
-/** Name of an object for labels of tasks and file names: its name, or its id if it has none. */
+/** The name of an object for labels of tasks and file names; its id if the name is empty. */
 export function nameOf({ object, id }: PoolObject): string {
   const name = object["name_label"];
   return typeof name === "string" && name !== "" ? name : id;

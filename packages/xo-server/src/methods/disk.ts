@@ -10,7 +10,7 @@ const newDisk = Type.Object({
   name: Type.String({ minLength: 1, description: "Name of the new disk." }),
   size: byteSize,
   sr: idOf("the SR of the disk"),
-  // Some clients send an empty text for none.
+  // Some clients send an empty string instead of omitting it.
   vm: Type.Optional(
     Type.String({ description: "Id of a VM to attach the disk to." }),
   ),
@@ -127,5 +127,5 @@ export function newVbd(
   };
 }
 
-/** Disks made, and given to VMs; what is done to one that is there is in vdi. */
+/** Creation of disks, optionally attached to a VM. Operations on existing disks are in vdi.ts. */
 export const diskOperations = [diskCreate];

@@ -8,7 +8,7 @@ export const REPOSITORY_TYPE = "backup-repository";
 
 type Caller = Pick<OperationContext, "services" | "user">;
 
-/** Whether the caller has a right on a repository: by its id, name or URL. */
+/** Whether the caller has a right on a repository. Rights may name its id, name or URL. */
 export function mayUse(
   { user }: Caller,
   action: Action,

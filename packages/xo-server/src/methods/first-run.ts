@@ -83,7 +83,7 @@ export const serverCloseDemo = defineOperation({
   handler: (_params, { services }) => services.demoPools.close(),
 });
 
-/** What is to be done where there is nothing yet. */
+/** The steps to set up a new server. */
 export const firstRunOperations = [
   systemGetFirstRun,
   serverOpenDemo,

@@ -111,7 +111,7 @@ async function foldersOf(context: OperationContext): Promise<string[]> {
   return folders.map(({ folder }) => folder);
 }
 
-/** Number of VMs of a pool in such folders, of those that the caller may read. */
+/** Number of VMs of a pool in folders, counting those that the caller may read. */
 async function vmsIn(
   pool: string,
   isIn: (path: string) => boolean,

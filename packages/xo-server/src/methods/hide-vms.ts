@@ -1,15 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import type { HandlerContext } from "../operations/operation.js";
 
-/** What a plan has in the place of the id of a VM that the caller may not read. */
+/** Replaces the id of a VM that the caller may not read in a plan. */
 export const HIDDEN_VM = "hidden";
 
-/** VMs checked per turn of the event loop: each is parsed, about 20 us. */
+/** Number of VMs checked per turn of the event loop; parsing each takes about 20 us. */
 const CHECKS_PER_TURN = 64;
 
 /**
- * A plan for a caller who may not read all VMs of the pool: the steps stay, so
- * that figures and dependencies are right, without the ids of hidden VMs.
+ * A plan for a caller who may not read all VMs of the pool. All steps remain, so
+ * that figures and dependencies are right, but ids of hidden VMs are replaced.
  */
 export async function hideVms<T>(
   plan: T,

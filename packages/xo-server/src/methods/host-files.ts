@@ -8,7 +8,7 @@ interface File {
   readonly summary: string;
   readonly path: string;
   readonly operationId: string;
-  /** XAPI's handler on the host, and what it sends. */
+  /** Path of XAPI's handler on the host. */
   readonly handler: string;
   readonly type: string;
 }
@@ -34,7 +34,7 @@ const files: readonly File[] = [
   },
 ];
 
-/** Files of hosts. They are sent as fast as they are read, and not stored. */
+/** Downloads of files of hosts. They are passed on as they are read, and not stored. */
 export const hostFilesOperations = files.map(
   ({ operation, summary, type, handler, ...route }) =>
     defineOperation({

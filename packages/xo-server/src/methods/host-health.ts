@@ -136,7 +136,7 @@ function isShort(pem: string): boolean {
   }
 }
 
-/** Seconds. */
+/** Maximum clock difference, in seconds. */
 const MAX_CLOCK_OFFSET = 2;
 
 type Plugin = readonly [file: string, fn: string];
@@ -150,7 +150,7 @@ async function ask(
   return String(await xapi.call("host.call_plugin", params, reads));
 }
 
-/** @throws XoError UNSUPPORTED: the plugin does not speak JSON */
+/** @throws XoError UNSUPPORTED: the answer of the plugin is not JSON */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

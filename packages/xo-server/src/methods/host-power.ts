@@ -312,7 +312,10 @@ function action(
   return { ...route, ...more };
 }
 
-/** VMs that are moved although that is blocked: the caller must be allowed to unblock them. */
+/**
+ * VMs that are migrated although migration is blocked on them. The caller must be
+ * allowed to unblock it.
+ */
 function toBlocked(
   ids: readonly string[] = [],
   objects: PoolObjects,
@@ -325,8 +328,8 @@ function toBlocked(
 }
 
 /**
- * Power of hosts, and whether they take guests.
- * @param evacuations absent: XAPI finds other hosts for guests
+ * Power, maintenance and evacuation of hosts.
+ * @param evacuations absent: XAPI chooses the hosts for VMs
  */
 export const hostPowerOperations = [
   hostDisable,

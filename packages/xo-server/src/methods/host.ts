@@ -231,7 +231,7 @@ export const hostSetControlDomainMemory = defineOperation({
     const dom0 = String(object["controlDomain"]);
     const { ref } = context.objects.get(dom0, "VM-controller");
     const min = Number(await xapi.call("VM.get_memory_static_min", [ref]));
-    // VM.set_memory leaves the static minimum, which is that of the installation.
+    // VM.set_memory would not change the static minimum that the installation has set.
     const all = [Math.min(min, memory), memory, memory, memory].map(String);
     await xapi.callAsync("VM.set_memory_limits", [ref, ...all]);
     return true;
@@ -299,7 +299,7 @@ function denied(verb: string, operationId: string): RestRoute {
   return { ...route, exposure: "deny" };
 }
 
-/** XAPI refuses it too, with an error that fewer clients know. */
+/** XAPI refuses this too, but with an error that fewer clients know. */
 function checkDown({ id, object }: PoolObject): void {
   const actual = object["power_state"];
   if (actual === "Running")
@@ -311,7 +311,7 @@ function checkDown({ id, object }: PoolObject): void {
     });
 }
 
-/** Hosts and what is set of them; their power is in host-power. */
+/** Hosts and their settings; power operations are in host-power.ts. */
 export const hostOperations = [
   hostSet,
   hostDetach,

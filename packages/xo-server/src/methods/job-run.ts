@@ -26,7 +26,7 @@ const status = Type.Optional(
   }),
 );
 const closed = { additionalProperties: false } as const;
-/** Runs that a list without pages has. */
+/** Maximum number of runs in a list without pages. */
 const MOST_LISTED = 1_000;
 
 const PublicRun = Type.Object(
@@ -70,7 +70,7 @@ const example = {
   failed: 0,
 };
 
-/** For operations in whose task a run is executed: it continues there after a restart. */
+/** For operations that execute a run in their task, which continues after a restart. */
 export const resumesRun = {
   resumesAtOnce: true,
   resume: (
@@ -287,5 +287,5 @@ function toSummary(run: JobRun): Static<typeof PublicRun> {
   return toPublic({ ...run, body: Object.fromEntries(body) });
 }
 
-/** That jobs are done, and what came of it. */
+/** Runs of jobs, and their results. */
 export const jobRunOperations = [...runOperations, ...logOperations];

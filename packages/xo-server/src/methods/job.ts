@@ -181,7 +181,7 @@ function toPublic(job: Job): Static<typeof PublicJob> {
   };
 }
 
-/** Calls of operations for a user, on request or by a schedule. */
+/** Jobs: operations that are called for a user, on request or by a schedule. */
 export const jobOperations = [
   ...readOperations,
   ...changeOperations,

@@ -39,7 +39,11 @@ const PublicBackup = Type.Object(
   { additionalProperties: true },
 );
 
-/** Newest first. @param repository absent: of all @throws XoError NO_SUCH_OBJECT */
+/**
+ * Backups, newest first.
+ * @param repository absent: of all repositories
+ * @throws XoError NO_SUCH_OBJECT
+ */
 async function listBackups(
   { backupArchives, backupRepositories }: OperationContext["services"],
   repository: string | undefined,
@@ -231,7 +235,10 @@ async function restoreServer(
   );
 }
 
-/** Backups of databases of pools and of the configuration; names of Xen Orchestra where it has them. */
+/**
+ * Backups of pool databases and of the configuration; named as in Xen Orchestra
+ * where it has the operation.
+ */
 export const metadataBackupOperations = [
   metadataBackupGetAll,
   metadataBackupList,

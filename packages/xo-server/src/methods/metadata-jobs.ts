@@ -146,7 +146,7 @@ export const metadataBackupRunJob = defineOperation({
   ...resumesRun,
 });
 
-/** Jobs that back up metadata, by the names of Xen Orchestra's clients. */
+/** Metadata backup jobs, by the method names of Xen Orchestra's clients. */
 export const metadataJobOperations = [
   metadataBackupGetAllJobs,
   metadataBackupGetJob,

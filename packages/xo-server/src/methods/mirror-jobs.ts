@@ -142,7 +142,7 @@ export const mirrorBackupRunJob = defineOperation({
   ...resumesRun,
 });
 
-/** Jobs that copy backups, by the names of Xen Orchestra's clients. */
+/** Mirror jobs, which copy backups, by the method names of Xen Orchestra's clients. */
 export const mirrorJobOperations = [
   mirrorBackupGetAllJobs,
   mirrorBackupGetJob,

@@ -2,9 +2,9 @@ import { XapiError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 
 /**
- * Moves a disk to another SR of its pool, whether a VM uses it or not. XAPI itself
- * moves only disks that belong to a VM; any other is copied, then deleted.
- *
+ * Moves a disk to another SR of its pool, whether or not a VM uses it. XAPI itself
+ * moves only disks that are attached to a VM; any other disk is copied, then
+ * deleted.
  * @returns the reference of the disk in the other SR
  * @throws XapiError
  */

@@ -8,12 +8,15 @@ export const bondModes = ["balance-slb", "active-backup", "lacp"] as const;
 export interface NewNetwork {
   readonly name: string;
   readonly description?: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly mtu?: number;
   readonly nbd?: boolean;
 }
 
-/** A network that has no way out yet. @returns its reference */
+/**
+ * Creates a network without a PIF.
+ * @returns its reference
+ */
 export async function createNetwork(
   xapi: Xapi,
   { name, description = "", mtu = 1500, nbd = false }: NewNetwork,
@@ -23,7 +26,7 @@ export async function createNetwork(
       name_label: name,
       name_description: description,
       MTU: String(mtu),
-      // Or XenCenter gives each new VM an interface to it.
+      // Without this, XenCenter attaches each new VM to the network.
       other_config: { automatic: "false", ...creationMark() },
     },
   ])) as Ref;
@@ -35,7 +38,7 @@ export async function createNetwork(
 }
 
 export interface NewVlan {
-  /** PIF that carries it, of any host. */
+  /** PIF that carries the VLAN, of any host. */
   readonly trunk: Ref;
   readonly network: Ref;
   readonly vlan: number;
@@ -81,7 +84,7 @@ export async function createBond(
   });
 }
 
-/** PIFs of the same networks by host, in the order of the given PIFs. */
+/** PIFs of the same networks by host, in the order of the requested PIFs. */
 function peersOf(
   objects: PoolObjects,
   members: readonly PoolObject[],

@@ -3,8 +3,8 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { NO_REF } from "./on-object.js";
 
 /**
- * XAPI requires that VLANs and bonds are deleted before: obstacles to the
- * network's deletion are checked first, so that it is never partially deleted.
+ * Deletes a network. XAPI requires that its VLANs and bonds are deleted first, so
+ * everything that may prevent the deletion is checked before anything is deleted.
  */
 export async function deleteNetwork(
   objects: PoolObjects,
@@ -38,7 +38,7 @@ function refusal(code: string, objects: readonly PoolObject[]): XapiError {
   return new XapiError(code, refs, "network.destroy");
 }
 
-/** The VLAN or the bond that a PIF is the upper end of, with the PIF. */
+/** Deletes the VLAN or bond whose PIF this is, together with the PIF. */
 export async function deleteAbove({ xapi, ref }: PoolObject): Promise<void> {
   const vlan = (await xapi.call("PIF.get_VLAN_master_of", [ref])) as Ref;
   if (vlan !== NO_REF) {

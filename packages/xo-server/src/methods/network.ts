@@ -221,10 +221,10 @@ export const networkDelete = defineOperation({
     deleteNetwork(objects, objects.get(id, "network")),
 });
 
-/** Networks that are there. */
+/** Operations on existing networks. */
 const networkSettingsOperations = [networkSet, networkDelete];
 
-/** Networks made. */
+/** Creation and change of networks. */
 export const networkOperations = [
   ...networkSettingsOperations,
   networkCreate,

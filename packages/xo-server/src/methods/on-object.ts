@@ -5,12 +5,15 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import type { Action } from "../rights/actions.js";
 
-/** A parameter with the id of an object. */
+/** Schema of a parameter with the id of an object. */
 export function idOf(what: string) {
   return Type.String({ minLength: 1, description: `Id of ${what}.` });
 }
 
-/** The privilege for the object of the parameter `id`; `*`: the handler checks its type. */
+/**
+ * Requires a privilege for the object of the parameter `id`; `*`: the handler
+ * checks the type of the object.
+ */
 export function onId(action: Action, resource: string) {
   return { action, resource, id: ({ id }: { readonly id: string }) => id };
 }
@@ -51,8 +54,8 @@ interface Made {
 }
 
 /**
- * The id of an object that was just created. The dispatcher delays the
- * response until the mirror shows it.
+ * The id of an object that was just created. The dispatcher delays the response
+ * until the mirror shows the object.
  */
 export async function idOfMade(
   objects: PoolObjects,

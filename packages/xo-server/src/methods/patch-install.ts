@@ -65,8 +65,9 @@ async function installOn(
 }
 
 /**
- * Hosts named twice are listed once.
- * @throws XoError INVALID_PARAMETERS: hosts of several pools, or none
+ * The hosts without duplicates, the coordinator first.
+ * @throws XoError INVALID_PARAMETERS: the hosts are of several pools, or there are
+ * none
  */
 function coordinatorFirst(
   ids: readonly string[],
@@ -77,7 +78,8 @@ function coordinatorFirst(
   for (const id of new Set(ids)) {
     const host = objects.get(id, "host");
     pool ??= String(host.object["$pool"]);
-    // At the first one: a list may name a thousand hosts, and reading each takes a while.
+    // Throws at the first such host: a list may contain a thousand hosts, and
+    // reading each takes time.
     if (host.object["$pool"] !== pool) throw hostsOfOnePool();
     hosts.push(host);
   }
@@ -135,7 +137,10 @@ export const poolInstallSupplementalPack = defineOperation({
   },
 });
 
-/** The disk with the pack is deleted when it was installed, or could not be. */
+/**
+ * Offers an upload of the pack. The temporary disk is deleted when the pack was
+ * installed, or could not be.
+ */
 function offerPack(
   context: OperationContext,
   { operation, object }: { operation: string; object: PoolObject },
@@ -181,7 +186,7 @@ function storageFor(
   });
 }
 
-/** Installation of updates, without what they need afterwards. */
+/** Installation of updates, without the reboots and restarts that they need afterwards. */
 export const patchInstallOperations = [
   poolInstallPatches,
   hostInstallSupplementalPack,

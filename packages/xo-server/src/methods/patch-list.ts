@@ -173,7 +173,7 @@ function readableHosts(context: OperationContext, id: string) {
   return hostsOfPool(queries, id, readableTo(context)("host"));
 }
 
-/** Each update once, of however many hosts. */
+/** Lists each update once, even if several hosts miss it. */
 function once(lists: readonly (readonly MissingPatch[])[]): MissingPatch[] {
   return [...new Map(lists.flat().map((one) => [one.id, one])).values()];
 }

@@ -23,7 +23,7 @@ const define = (
     },
   });
 
-/** What connects hosts to storage. */
+/** PBDs, which connect hosts to SRs. */
 export const pbdOperations = [
   define("connect", "plug", {
     summary: "Connect a host to an SR (plug its PBD).",

@@ -53,5 +53,5 @@ export const pciDisableDom0Access = defineOperation({
   },
 });
 
-/** PCI devices of hosts: whether the host itself uses them, or leaves them to VMs. */
+/** PCI devices of hosts: used by the control domain, or available for passthrough to VMs. */
 export const pciOperations = [pciGetDom0AccessStatus, pciDisableDom0Access];

@@ -131,10 +131,7 @@ export const pifReconfigureIp = defineOperation({
   handler: ({ id, ...input }, context) => reconfigure(on(context, id), input),
 });
 
-/**
- * XAPI cannot change a VLAN's tag: another tag means another VLAN, in the same
- * network.
- */
+/** XAPI cannot change the tag of a VLAN, so it is replaced by another VLAN in the same network. */
 async function retag(
   objects: PoolObjects,
   pif: PoolObject,
@@ -185,7 +182,7 @@ async function reconfigure(
   return true;
 }
 
-/** Interfaces of hosts. */
+/** Network interfaces of hosts. */
 export const pifOperations = [
   modes("pif.getIpv4ConfigurationModes", ipv4Modes),
   modes("pif.getIpv6ConfigurationModes", ipv6Modes),

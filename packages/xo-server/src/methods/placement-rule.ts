@@ -97,8 +97,8 @@ const noSuchRule = (id: string) =>
   new XoError("NO_SUCH_OBJECT", { type: "placement rule", id });
 
 /**
- * The rule, which the caller may change. A rule of a pool that the caller may
- * not read does not exist.
+ * A rule that the caller may change. A rule of a pool that the caller may not read
+ * is reported as missing.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
  */
 function changeable(context: OperationContext, ruleId: string): PlacementRule {

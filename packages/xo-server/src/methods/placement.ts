@@ -318,7 +318,7 @@ function route(
   operationId: string,
   more: Partial<RestRoute>,
 ): RestRoute {
-  // Programs for language models may call GET routes without a confirmation, and no others.
+  // AI assistants may call GET routes without a confirmation, but no other routes.
   const exposure = method === "get" ? "allow" : "confirm";
   return { ...more, method, path, operationId, exposure };
 }
@@ -338,7 +338,7 @@ function checked(
 const CHECKS_PER_TURN = 64;
 
 /**
- * Each VM and each host takes the right that vm.start or vm.migrate takes.
+ * Requires for each VM and host the right that vm.start or vm.migrate requires.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
  */
 async function checkActions(

@@ -28,7 +28,7 @@ const change = {
   changes: true,
 } as const;
 
-/** Something that is done to one of them. */
+/** Defines an operation on a plug-in. */
 const verb = (
   name: string,
   summary: string,
@@ -76,7 +76,7 @@ export const pluginConfigure = defineOperation({
   },
 });
 
-/** What is built in and known as plugins. */
+/** Built-in features that clients of Xen Orchestra know as plug-ins. */
 export const pluginOperations = [
   pluginGet,
   pluginConfigure,

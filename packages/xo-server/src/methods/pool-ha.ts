@@ -25,7 +25,10 @@ const HaState = Type.Object({
   configuration: Type.Record(Type.String(), Type.String()),
 });
 
-/** Pools of many VMs compute this for minutes: what else is known is not delayed by it. */
+/**
+ * Maximum time for this computation, in ms. For pools with many VMs it takes
+ * minutes, and other values must not be delayed.
+ */
 const MOST_FAILURES_MS = 5_000;
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>

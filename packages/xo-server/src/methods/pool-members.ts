@@ -103,14 +103,14 @@ export const poolAddHost = defineOperation({
 });
 
 interface MergeRequest {
-  /** Ids of pools of one host each. */
+  /** Ids of pools with one host each. */
   readonly sources: readonly string[];
   /** Id of the pool that they join. */
   readonly target: string;
   readonly force: boolean;
 }
 
-/** Joins one pool after the other; the first failure ends it. */
+/** Joins one pool after the other, until the first failure. */
 async function merge(
   context: OperationContext,
   { sources, target, force }: MergeRequest,
@@ -140,7 +140,7 @@ async function merge(
   }
 }
 
-/** Which hosts a pool has, and which coordinates them. */
+/** Members of pools: join, eject, designate a coordinator. */
 export const poolMembersOperations = [
   poolSetPoolMaster,
   poolMergeInto,

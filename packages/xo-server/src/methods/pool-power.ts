@@ -20,7 +20,10 @@ const onPool = (action: Action) => ({
   id: ({ pool }: { pool: string }) => pool,
 });
 
-/** The hosts of a pool; the privilege for the pool includes them. Few are read in one turn of the event loop. */
+/**
+ * The hosts of a pool; the privilege for the pool includes them. Few hosts are read
+ * per turn of the event loop.
+ */
 async function readHosts(
   { services, objects }: Pick<OperationContext, "services" | "objects">,
   id: string,
@@ -53,7 +56,7 @@ export const poolEmergencyShutdown = defineOperation({
         emergencyShutdown(host, { objects, turns }),
       );
     const ended = await Promise.allSettled(hosts.map(shutDown));
-    // The coordinator is shut down last: the calls go through it.
+    // The coordinator is shut down last, because all calls go through it.
     const failed = ended.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     for (const host of coordinators) await shutDown(host);

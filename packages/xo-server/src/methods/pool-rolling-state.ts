@@ -159,7 +159,7 @@ function pick<T extends object, K extends keyof T>(
   >;
 }
 
-/** What a rolling reboot or update would do, does and has done. */
+/** Plans, state and history of rolling reboots and updates. */
 export const poolRollingStateOperations = [
   poolPlanRollingUpdate,
   poolGetRollingState,

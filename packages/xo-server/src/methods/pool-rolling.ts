@@ -18,10 +18,10 @@ const resume = (what: string) =>
 
 const ignored = flag("Accepted and ignored.");
 
-/** What the task of a run continues with after a crash of the server. */
+/** The persisted state from which the task of a run continues after a crash of the server. */
 type RollingState = { readonly pool: string } & Omit<RollingCall, "kind">;
 
-/** As a task, whichever API the call came from. */
+/** Runs as a task, for calls by either API. */
 const roll = (
   context: OperationContext,
   pool: string,
@@ -73,7 +73,10 @@ function partsFor(
   };
 }
 
-/** After a crash of the server: the run of the task, or, where it had not begun, what was requested. */
+/**
+ * After a crash of the server, continues the run of the task; if the run had not
+ * begun, starts the requested one.
+ */
 const goOn =
   (kind: RollingCall["kind"]) =>
   async (

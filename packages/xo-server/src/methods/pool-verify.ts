@@ -31,7 +31,7 @@ const Verification = Type.Object({
   ),
 });
 
-/** Differences that an answer names; all are repaired. */
+/** Maximum number of differences in an answer; all differences are repaired. */
 const MAX_NAMED = 1_000;
 
 export const poolVerify = defineOperation({

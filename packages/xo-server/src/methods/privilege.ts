@@ -120,7 +120,8 @@ export const privilegeDelete = defineOperation({
 });
 
 /**
- * A misspelt name would allow or deny nothing without notice.
+ * Checks the name of a resource, because a misspelt name would silently allow or
+ * deny nothing.
  * @returns the resource as the API writes it: other tools write `vm`
  * @throws XoError INVALID_PARAMETERS with the nearest name
  */
@@ -159,7 +160,7 @@ export const privilegeGetNames = defineOperation({
   handler: () => ({ actions: [...actions], resources: [...resources] }),
 });
 
-/** What roles allow and deny. */
+/** Privileges of roles. */
 export const privilegeOperations = [
   privilegeGetNames,
   privilegeCreate,

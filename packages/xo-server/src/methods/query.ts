@@ -281,7 +281,7 @@ function completeness({ services }: Pick<OperationContext, "services">): {
 }
 
 /**
- * A query of the objects that the caller may read.
+ * Limits a query to the objects that the caller may read.
  * @throws XoError INVALID_PARAMETERS: a property that does not exist
  */
 async function toQuery<T extends NamedProperties & { readonly type: string }>(

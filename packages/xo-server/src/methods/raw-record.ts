@@ -37,7 +37,7 @@ export const xoGetRawRecord = defineOperation({
     ref: Type.String({ description: "Opaque reference of the object." }),
     record: Type.Record(Type.String(), Type.Unknown()),
   }),
-  // It has fields that no view shows.
+  // Records have fields that no view shows.
   permission: "admin",
   rest: {
     method: "get",
@@ -55,7 +55,7 @@ export const xoGetRawRecord = defineOperation({
     const ref = object._xapiRef;
     const className = services.catalog.classOf(type)!;
     const record = services.inventory.peek(pool, className, ref);
-    // The record is deleted before its view.
+    // A record is deleted before its view.
     if (record === undefined) throw new XoError("NO_SUCH_OBJECT", { type, id });
     return { id, type, className, ref, record: toMaskedRecord(record) };
   },

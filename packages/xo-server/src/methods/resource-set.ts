@@ -48,7 +48,7 @@ const PublicSet = Type.Object({
   shareByDefault: Type.Boolean(),
 });
 
-/** Members that all operations have in common that change a resource set. */
+/** Members of all operations that change a resource set. */
 const change = {
   result: Type.Boolean(),
   permission: "admin",

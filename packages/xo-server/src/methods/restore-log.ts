@@ -5,7 +5,7 @@ import type { TaskView } from "../tasks/task-view.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
-/** Logs that a list has at most: older ones are removed with their tasks. */
+/** Maximum number of logs in a list. A log is deleted together with its task. */
 const MAX_LOGS = 1_000;
 
 const PublicLog = Type.Object(
@@ -36,7 +36,7 @@ const RESTORES: ReadonlySet<string> = new Set([
   "metadataBackup.restore",
 ]);
 
-/** @returns undefined: the task is no restore */
+/** @returns undefined: the task is not a restore */
 function toLog(task: TaskView): PublicLog | undefined {
   const properties = (task.properties ?? {}) as TaskProperties;
   const { name, operation = "", objectId, params = {} } = properties;
@@ -51,7 +51,7 @@ function toLog(task: TaskView): PublicLog | undefined {
     ...(end === undefined ? {} : { end }),
     data: {
       name,
-      // Of a REST action the path names it.
+      // For a REST action, the path contains the id.
       backup: params["id"] ?? objectId,
       sr: params["sr"],
       vm: params["vm"],
@@ -124,5 +124,5 @@ export const restoreLogGet = defineOperation({
   },
 });
 
-/** Restores are tasks: their logs are the tasks of restores. */
+/** Logs of restores, which are the tasks of restores. */
 export const restoreLogOperations = [restoreLogGetAll, restoreLogGet];

@@ -17,7 +17,10 @@ const description = Type.String({
 const closed = { additionalProperties: false } as const;
 const change = { permission: "admin", changes: true } as const;
 
-/** A role that can be changed. @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS for one that comes with the program */
+/**
+ * A role that can be changed.
+ * @throws XoError NO_SUCH_OBJECT; INVALID_PARAMETERS: a built-in role
+ */
 export function requireOwnRole(roles: Store["roles"], id: string): Role {
   const role = roles.get(id);
   if (role === undefined)
@@ -122,7 +125,7 @@ export const roleCopy = defineOperation({
     copyRole(services.store, id, requested),
 });
 
-/** @returns the id of the copy, which is whole or not there */
+/** @returns the id of the copy, which exists completely or not at all */
 async function copyRole(
   store: Pick<Store, "roles" | "privileges">,
   id: string,
@@ -178,7 +181,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
     exposure: "confirm",
     status: 204,
   } as const;
-  // A key that is computed is lost to the types; the schema has checked both.
+  // Type checks are lost for computed keys; the schema has validated both parameters.
   const textOf = (params: object, name: string) =>
     Reflect.get(params, name) as string;
   const subjectOf = (params: object): Subject => ({
@@ -215,7 +218,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
   ];
 });
 
-/** Roles, and their assignments. `role.getAll` belongs to the older kind of rights: see acl.ts. */
+/** Roles and their assignments. `role.getAll` returns the levels of ACLs, see acl.ts. */
 export const roleOperations = [
   roleCreate,
   roleSet,

@@ -10,7 +10,7 @@ export const flag = (description: string) =>
 
 export const pool = idOf("a pool");
 
-/** The privilege for the pool of the parameter `pool`. */
+/** Requires a privilege for the pool of the parameter `pool`. */
 export const onPool = (action: Action) => ({
   ...onId(action, "pool"),
   id: ({ pool }: { pool: string }) => pool,

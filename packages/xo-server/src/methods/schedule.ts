@@ -108,7 +108,7 @@ export const scheduleGet = defineOperation({
     toPublic(services.jobs.schedule(params.id)),
 });
 
-/** 2100-01-01: croner searches only some years ahead of it. */
+/** 2100-01-01, because croner only searches some years ahead. */
 const MOST_MS = 4_102_444_800_000;
 
 export const schedulePreview = defineOperation({
@@ -297,7 +297,7 @@ function toPublic(schedule: Schedule): Static<typeof PublicSchedule> {
   return others;
 }
 
-/** When jobs are done. */
+/** Schedules of jobs. */
 export const scheduleOperations = [
   ...readOperations,
   ...changeOperations,

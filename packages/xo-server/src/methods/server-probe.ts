@@ -81,7 +81,7 @@ export const serverProbe = defineOperation({
   ),
   result: Probe,
   permission: "admin",
-  // The server opens a connection on behalf of the caller: that is audited.
+  // Audited, because the server opens a connection on behalf of the caller.
   changes: true,
   async handler({ host, httpProxy }, { signal, services }) {
     try {
@@ -98,7 +98,7 @@ export const serverProbe = defineOperation({
   },
 });
 
-/** An address that cannot be one is the caller's mistake. */
+/** A malformed address is an invalid parameter. */
 function toInvalid(error: unknown): unknown {
   return error instanceof XoError && error.code === "CONFIG_INVALID"
     ? new XoError("INVALID_PARAMETERS", { reason: error.message }, error)
@@ -149,7 +149,7 @@ const byReason: readonly (readonly [ErrorCode, RegExp, Problem])[] = [
   ["CONNECTION_LOST", /^(EPROTO|ERR_SSL_)|handshake/, "not-tls"],
 ];
 
-/** @throws what is no answer about the host: the probe was given up */
+/** @throws errors that say nothing about the host, such as an aborted probe */
 function problemOf(error: XoError | XapiError): Problem {
   if (error instanceof XapiError) {
     if (error.code === "HOST_STILL_BOOTING") return "starting";

@@ -280,7 +280,8 @@ export const serverDisable = defineOperation({
 });
 
 /**
- * The stored password must not be sent to a host that was not meant to receive it.
+ * A stored password must not be sent to another host than the one it was entered
+ * for.
  * @throws XoError INVALID_PARAMETERS
  */
 function checkHostChange(
@@ -295,7 +296,7 @@ function checkHostChange(
   });
 }
 
-/** Undefined properties stay, null properties are removed. */
+/** Undefined properties remain, null properties are removed. */
 function changed(
   options: Server["options"],
   changes: Server["options"],
@@ -317,7 +318,7 @@ function bare(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }
 
-/** Connections to pools. Those of config.yaml are listed, but changed there. */
+/** Connections to pools. Those of config.yaml are listed, but can only be changed there. */
 export const serverOperations = [
   serverGetAll,
   serverGet,

@@ -63,7 +63,7 @@ import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
 
-/** What operations work with. The dispatcher passes it to each handler. */
+/** The services that operations use. The dispatcher passes them to each handler. */
 export interface Services {
   readonly clock: WallClock;
   readonly cluster: Cluster;
@@ -80,11 +80,11 @@ export interface Services {
   readonly liveQueries: LiveQuerySubscriptions;
   readonly objectListing: ObjectListing;
   readonly objectNotices: ObjectNotices;
-  /** Without a task: for what must be done even if the task is cancelled. */
+  /** Not bound to a task: for cleanup that must succeed even if the task is cancelled. */
   readonly objects: PoolObjects;
 
   readonly pools: Pools;
-  /** Connections that are stored as servers. */
+  /** Pool connections that are stored in the database. */
   readonly storedPools: StoredPools;
   readonly demoPools: DemoPools;
   readonly poolCredentials: PoolCredentials;
@@ -136,7 +136,7 @@ export interface Services {
   readonly activity: Activity;
   readonly activityListeners: ActivityListeners;
 
-  /** The current status as a caller may read it. */
+  /** The current status, limited to what a caller may read. */
   readonly readVisibleStatus: (
     reader: Pick<CallContext, "client" | "user">,
   ) => VisibleStatus;

@@ -62,7 +62,7 @@ export const sessionSignInWithTicket = defineOperation({
   },
 });
 
-/** How a page that has a cookie signs in on its socket. */
+/** Tickets, by which a page with a session cookie signs in on its WebSocket. */
 export const sessionTicketOperations = [
   sessionCreateTicket,
   sessionSignInWithTicket,

@@ -62,5 +62,5 @@ export const sessionKeepAlive = defineOperation({
   },
 });
 
-/** Sessions of browsers. */
+/** Tokens of browser sessions. */
 export const sessionTokenOperations = [sessionCreateToken, sessionKeepAlive];

@@ -36,7 +36,7 @@ export const sessionSignIn = defineOperation({
   name: "session.signIn",
   summary:
     "Sign in this connection with {email or username, password, otp?} or {token}.",
-  // Clients send other things along.
+  // Some clients send further members.
   params: Type.Object(
     {
       email: Type.Optional(text("Same as username.")),

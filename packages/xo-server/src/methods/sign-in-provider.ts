@@ -65,7 +65,7 @@ export const sessionGetProviders = defineOperation({
 });
 
 const closed = { additionalProperties: false } as const;
-// Files of the server and environment variables are for config.yaml.
+// Secrets in files and environment variables are for config.yaml only.
 const { tls, groups } = LdapConfig.properties;
 
 const LdapSettings = Type.Partial(

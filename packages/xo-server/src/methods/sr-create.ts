@@ -46,7 +46,10 @@ const onHost = {
 
 type SrInput = Readonly<Record<string, string | number | undefined>>;
 
-/** A type of SR: its parameters, and the parameters of XAPI's SR.create that follow from them. */
+/**
+ * A type of SR: its parameters, and the parameters of XAPI's SR.create that are
+ * derived from them.
+ */
 interface Kind {
   readonly name: string;
   readonly summary: string;

@@ -1,4 +1,4 @@
-/** An answer that is longer is no list of shares or LUNs. */
+/** Maximum length of a list of shares or LUNs, in characters. */
 const MOST_CHARACTERS = 1 << 20;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -10,8 +10,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Elements of this name in the XML of a storage driver, which nests elements
- * and has neither attributes nor anything else; members go by `names`.
+ * Reads elements of this name from the XML of a storage driver, which contains
+ * nothing but nested elements.
+ * @param names our names of their members
  */
 export function readRows(
   xml: string,

@@ -24,7 +24,7 @@ interface Probe {
   readonly params: Readonly<Record<string, TSchema>>;
   readonly type: string;
   readonly device: (input: DeviceInput) => DeviceInput;
-  /** XML element of the response for each result, and our names of its members. */
+  /** XML element of each result, and our names of its members. */
   readonly rows: readonly [
     element: string,
     names: Readonly<Record<string, string>>,

@@ -104,7 +104,7 @@ export const srReclaimSpace = defineOperation({
   handler: ({ id }, context) => trim(on(context, id), context.objects),
 });
 
-/** Plugs or unplugs PBDs; those already in that state are skipped. */
+/** Plugs or unplugs PBDs; PBDs that are already in that state are skipped. */
 async function switchPbds(
   objects: PoolObjects,
   { xapi, object }: PoolObject,
@@ -118,7 +118,7 @@ async function switchPbds(
   return true;
 }
 
-/** Removes the SR; if XAPI rejects that, its connections are restored. */
+/** Removes the SR. If XAPI rejects that, its connections are restored. */
 async function end(
   objects: PoolObjects,
   sr: PoolObject,
@@ -132,7 +132,7 @@ async function end(
     await callAll(sr.xapi, "PBD.unplug", refs);
     await sr.xapi.callAsync(`SR.${verb}`, [sr.ref]);
   } catch (error) {
-    // Those that could not be unplugged take no harm.
+    // Plugging PBDs that are still plugged has no effect.
     await callAll(sr.xapi, "PBD.plug", refs).catch(() => undefined);
     throw error;
   }
@@ -165,7 +165,7 @@ async function trim(
   return true;
 }
 
-/** Existing SRs; creation is in sr-create. */
+/** Existing SRs; creation is in sr-create.ts. */
 export const srOperations = [
   srSet,
   srScan,

@@ -109,7 +109,7 @@ export const srStats = defineOperation({
   },
 });
 
-/** Hosts that an SR is plugged into. */
+/** Hosts to which an SR is connected. */
 function plugsOf(id: string, objects: PoolObjects): readonly string[] {
   const pbds = objects.get(id, "SR").object["$PBDs"] as readonly string[];
   return pbds.flatMap((pbd) => {
@@ -123,5 +123,5 @@ function isReadable(id: string, context: CallContext, objects: PoolObjects) {
   return test === undefined || test(objects.get(id, "host").object);
 }
 
-/** Measurements of hosts (RRDs) in the format of Xen Orchestra: docs/statistics.md. */
+/** Statistics of hosts (RRDs) in the format of Xen Orchestra, see docs/statistics.md. */
 export const statsOperations = [hostStats, vmStats, poolStats, srStats];

@@ -10,7 +10,7 @@ import {
 import { INTERVAL_MS } from "../status/performance.js";
 import { VisibleStatus } from "../status/status.js";
 
-/** The version of Xen Orchestra's JSON-RPC API that this one is compatible with. */
+/** The version of Xen Orchestra's JSON-RPC API with which this one is compatible. */
 const API_VERSION = "0.1";
 
 const MethodInfo = Type.Object({

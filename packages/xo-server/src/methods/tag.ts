@@ -105,8 +105,8 @@ export type TagStore = Pick<
 
 const KEY = "tags/";
 
-/** Colors of tags, by the tag; stored on the server for all objects. */
+/** Colors of tags, stored on the server for all objects. */
 export const tagColorOperations = [tagGetAllConfigured, tagSet];
 
-/** Tags of objects of any type with tags. */
+/** Tags of objects of any type that has tags. */
 export const tagOperations = [tagAdd, tagRemove];

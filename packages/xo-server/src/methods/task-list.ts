@@ -11,7 +11,7 @@ const id = Type.String({
   description: "Id of an object or of a task.",
 });
 
-/** As GET /rest/v0/tasks/{id} has it. */
+/** A task in the form of GET /rest/v0/tasks/{id}. */
 const PublicTask = Type.Unsafe<TaskView>(
   Type.Object({
     id: Type.String(),
@@ -34,7 +34,7 @@ const details = Type.Optional(
   }),
 );
 
-/** Tasks read for one list: a state without tasks must not block the store. */
+/** Maximum number of tasks read for one list: a state without tasks must not block the store. */
 const MOST_READ = 5_000;
 
 export const taskList = defineOperation({
@@ -128,7 +128,7 @@ export const taskList = defineOperation({
     const found: TaskView[] = [];
     let read = 0;
     for await (const page of tasks.list(readerOf(context), about)) {
-      // Running tasks may have ended since they were stored.
+      // Tasks that are stored as running may have ended since.
       for (const task of page)
         if ((!pending || task.status === "pending") && matches(task))
           found.push(task);
@@ -154,7 +154,7 @@ export const taskGet = defineOperation({
   },
 });
 
-/** Objects that the reader may not see are in no pool, as in lists. */
+/** Objects that the reader may not read count as objects without a pool, as in lists. */
 function createPoolMatch(
   pool: string | undefined,
   { user, objects }: OperationContext,
@@ -182,7 +182,7 @@ function createTaskMatch(
   const nameOf = (id: unknown): unknown => {
     const found = typeof id === "string" ? objects.find(id) : undefined;
     if (found === undefined) return undefined;
-    // A search must not reveal what the names of other objects are.
+    // A search must not reveal names of other objects.
     const { type, object } = found;
     const isReadable =
       user?.isAdmin === true || user?.rights.may("read", type, object);
@@ -229,12 +229,12 @@ export const taskUnsubscribe = defineOperation({
     services.taskSubscriptions.delete(client),
 });
 
-/** Anonymous clients have none. */
+/** Anonymous clients have no tasks. */
 function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }
 
-/** Tasks of the server for clients with a socket: a list, and its changes. */
+/** Lists and notifications of the server's tasks, for clients with a WebSocket. */
 export const taskListOperations = [
   taskList,
   taskGet,

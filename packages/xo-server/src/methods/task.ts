@@ -109,7 +109,7 @@ function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }
 
-/** Tasks: those of pools (`task.cancel`, `task.destroy`), and ours. */
+/** Tasks of pools (`task.cancel`, `task.destroy`), and tasks of the server. */
 export const taskOperations = [
   taskCancel,
   taskDestroy,

@@ -93,7 +93,7 @@ function* all({
     yield* services.store.tokens.ofUser(user.id);
 }
 
-/** Who must set up a second factor first may only end their own session. */
+/** Users who must set up a second factor first may only end their own session. */
 function ownTokens(context: OperationContext): Iterable<Token> {
   const { tokens } = context.services.store;
   const { id, isSetUpOnly = false } = personOf(context);
@@ -112,7 +112,7 @@ async function remove(
   return true;
 }
 
-/** @throws XoError FORBIDDEN: only admins see to others */
+/** @throws XoError FORBIDDEN: only admins may manage tokens of others */
 function userIdOf(input: string, context: OperationContext): string {
   const { id: own, isAdmin } = personOf(context);
   const userId = input === "me" ? own : input;
@@ -237,7 +237,7 @@ export const userCreateAuthenticationToken = defineOperation({
   ],
   async handler({ id, ...options }, context) {
     const created = await create(context, userIdOf(id, context), options);
-    // To REST clients the id is the token.
+    // REST clients expect the token itself as its id.
     return { token: { ...toPublicToken(created.token), id: created.text } };
   },
 });
@@ -252,7 +252,11 @@ function checkLifetime(ms: number): number {
   });
 }
 
-/** A token that was created with another one does not outlive it. @throws XoError FORBIDDEN */
+/**
+ * Limits the lifetime of a token that was created with another token: it must not
+ * outlive it.
+ * @throws XoError FORBIDDEN
+ */
 export function boundLifetime(
   wantedMs: number | undefined,
   { client, services }: OperationContext,
@@ -269,7 +273,10 @@ export function boundLifetime(
   return Math.min(wantedMs ?? tokenLifetime.defaultMs, restMs);
 }
 
-/** Neither of both means none: a call that omitted both must not delete all. */
+/**
+ * Without any condition nothing is selected: a call that omits all of them must not
+ * delete all tokens.
+ */
 function select(
   tokens: Store["tokens"],
   among: Iterable<Token>,

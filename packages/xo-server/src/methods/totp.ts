@@ -62,7 +62,7 @@ export const userConfirmTotp = defineOperation({
     const { client, services } = context;
     const { totpEnrollments, store, sessions, storedSessions } = services;
     const { secret, step } = totpEnrollments.confirm(id, otp);
-    // Before: as soon as the user has a second factor, sessions without one end.
+    // Done first, because sessions without a second factor end as soon as the user has one.
     if (client.session !== undefined)
       sessions.begin(client, await storedSessions.proven(client.session));
     await store.users.setTotp(id, secret, step);
@@ -117,5 +117,5 @@ function checkRemovable(
   });
 }
 
-/** The second factor: codes of an app (RFC 6238). */
+/** The second factor: time-based codes of an authenticator app (RFC 6238). */
 export const totpOperations = [userEnrolTotp, userConfirmTotp, userRemoveTotp];

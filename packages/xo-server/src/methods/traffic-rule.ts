@@ -121,14 +121,14 @@ async function remove(
   return true;
 }
 
-/** Rules of a VIF precede those of its network: they need a right on the network too. */
+/** Rules of a VIF precede those of its network, so they require a right on the network too. */
 function checkNetwork(id: string, context: OperationContext): void {
   const network = context.objects.get(id, "VIF").object["$network"];
   if (typeof network === "string")
     context.check("operate:set-locking", "network", network);
 }
 
-/** Which traffic of networks and VIFs passes. */
+/** Traffic rules of networks and VIFs. */
 export const trafficRuleOperations = [
   networkAddTrafficRule,
   networkDeleteTrafficRule,

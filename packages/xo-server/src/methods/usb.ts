@@ -76,7 +76,7 @@ export const pusbSet = defineOperation({
   },
 });
 
-/** USB devices of hosts, and those that VMs have. */
+/** USB devices of hosts, and their passthrough to VMs. */
 export const usbOperations = [
   vusbCreate,
   onVusb("unplug", "unplug", "Unplug a USB device from a running VM."),

@@ -99,7 +99,7 @@ export const userDelete = defineOperation({
     status: 204,
   },
   async handler({ id }, context) {
-    // So that there is always an admin left.
+    // Ensures that at least one admin remains.
     if (id === personOf(context).id) throw notOneself("deleted");
     await context.services.store.users.delete(id);
     return true;
@@ -212,7 +212,7 @@ export const userChangePassword = defineOperation({
   },
 });
 
-/** Merges preferences like Xen Orchestra; null removes one. */
+/** Merges preferences like Xen Orchestra; null removes a preference. */
 function merge(
   before: User["preferences"],
   changes: User["preferences"],

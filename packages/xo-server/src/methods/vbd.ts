@@ -97,7 +97,7 @@ export const vbdCreate = defineOperation({
     const vbd = await withGrowth(vm, growth, context, () =>
       xapi.call("VBD.create", [newVbd({ ...record, empty })]),
     );
-    // A guest without drivers sees the disk at its next start.
+    // A guest without drivers detects the disk at its next start.
     if (!empty && object["power_state"] === "Running")
       await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);
     return idOfMade(context.objects, xapi, { type: "VBD", ref: vbd });
@@ -184,7 +184,7 @@ export const vbdSetBootable = defineOperation({
   },
 });
 
-/** Already plugged counts as success. */
+/** A VBD that is already plugged counts as success. */
 function ignoreAttached(error: unknown): void {
   const isDone =
     error instanceof XapiError && error.code === "DEVICE_ALREADY_ATTACHED";
@@ -195,7 +195,7 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof XapiError)) throw error;
 }
 
-/** Already unplugged counts as success. */
+/** A VBD that is already unplugged counts as success. */
 async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   try {
     await xapi.callAsync("VBD.unplug", [ref]);
@@ -207,14 +207,14 @@ async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   return true;
 }
 
-/** The VM has stopped meanwhile, and its devices are unplugged. */
+/** The VM has stopped in the meantime, which unplugs its devices. */
 function ignoreHalted(error: unknown): void {
   const isHalted =
     error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
   if (!isHalted) throw error;
 }
 
-/** Places of disks in VMs. */
+/** VBDs, which attach disks to VMs. */
 export const vbdOperations = [
   vbdCreate,
   vbdConnect,

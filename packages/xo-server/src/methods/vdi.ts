@@ -197,5 +197,5 @@ async function set(
   return true;
 }
 
-/** Disks. */
+/** Operations on existing disks. */
 export const vdiOperations = [vdiCreate, vdiSet, vdiDelete, vdiMigrate];

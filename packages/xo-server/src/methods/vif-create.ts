@@ -74,7 +74,7 @@ export async function createVif(
       qos_algorithm_type: "",
       ...more,
       MTU: String(MTU ?? (to.object["MTU"] as number)),
-      // XAPI's word for what a suspended VM had.
+      // XAPI requires the field; it only has a meaning for suspended VMs.
       currently_attached: false,
       VM,
       device,

@@ -50,11 +50,11 @@ export interface VifChange extends Omit<
   Static<typeof vifSettings>,
   "id" | "network" | "attached"
 > {
-  /** The network that it moves to. */
+  /** The network to move the VIF to. */
   readonly to?: Ref;
 }
 
-/** @returns it, or the one that was made in its place */
+/** @returns the VIF, or the one that has replaced it */
 export async function setVif(
   input: PoolObject,
   { mac, to, ...settings }: VifChange,
@@ -68,7 +68,7 @@ export async function setVif(
   return vif;
 }
 
-/** XAPI cannot change the MAC address of a VIF: a new VIF is created. */
+/** XAPI cannot change the MAC address of a VIF, so it is replaced by a new one. */
 async function replace(vif: PoolObject, mac: string): Promise<PoolObject> {
   const { xapi, ref, object } = vif;
   const isAttached = object["attached"] === true;
@@ -114,7 +114,7 @@ function rateCalls(limit: number | null | undefined): Call[] {
   ];
 }
 
-/** XAPI refuses to add an entry that is there. */
+/** XAPI refuses to add an entry that exists. */
 function checksumCalls(isOn: boolean | undefined): Call[] {
   if (isOn === undefined) return [];
   const remove: Call = ["remove_from_other_config", "ethtool-tx"];

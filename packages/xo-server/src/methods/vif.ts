@@ -42,7 +42,7 @@ export const vifCreate = defineOperation({
   handler: async (input, context) => {
     context.check("operate:use", "network", input.network);
     const locking = {
-      // The default of the network.
+      // Inherited from the network.
       lockingMode:
         input.locking_mode === "network_default"
           ? undefined
@@ -135,7 +135,10 @@ export const vifGetLockingModeValues = defineOperation({
   handler: () => lockingModes,
 });
 
-/** A VIF of a VM of a resource set gets an address of the set's IP pools, unless some are given. */
+/**
+ * Assigns an address of the IP pools of the VM's resource set to a VIF, unless the
+ * caller has specified addresses.
+ */
 async function assignAddress(
   { vm, network, ipv4_allowed = [], ipv6_allowed = [] }: NewVif,
   { objects, services }: Pick<OperationContext, "objects" | "services">,
@@ -154,8 +157,8 @@ async function assignAddress(
 }
 
 /**
- * What decides with which addresses a VM may send needs more than operating
- * its VIF; empty lists too, since they remove a restriction.
+ * Restricting the addresses of a VM requires more than the right to operate its
+ * VIF; so do empty lists, which remove a restriction.
  */
 function checkAdministrate(
   { id, object }: PoolObject,
@@ -186,7 +189,7 @@ async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   return true;
 }
 
-/** Already in this state counts as success. */
+/** A VIF that is already in this state counts as success. */
 function ignore(state: "ATTACHED" | "DETACHED"): (error: unknown) => void {
   return (error) => {
     const isDone =
@@ -195,7 +198,7 @@ function ignore(state: "ATTACHED" | "DETACHED"): (error: unknown) => void {
   };
 }
 
-/** Interfaces of VMs. */
+/** Network interfaces of VMs. */
 export const vifOperations = [
   vifCreate,
   vifConnect,

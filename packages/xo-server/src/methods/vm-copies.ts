@@ -175,7 +175,7 @@ async function copyToTemplate(
     const label = String(object["name_label"]);
     const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
     addVm(rollback, copy);
-    // A clone of a snapshot or template is a template already: XAPI refuses to make it one.
+    // A clone of a snapshot or template is already a template, which XAPI refuses to convert.
     if ((await xapi.call("VM.get_is_a_template", [copy])) !== true)
       await xapi.call("VM.set_is_a_template", [copy, true]);
     return idOfMade(objects, xapi, { type: "VM-template", ref: copy });
@@ -256,7 +256,7 @@ function nameFor(
   return namePattern.replaceAll("{name}", () => String(object["name_label"]));
 }
 
-/** A copy of a snapshot is a template, as with XAPI all snapshots are. */
+/** XAPI's copy of a snapshot is a template, like all snapshots. */
 async function viewOfVm(
   objects: PoolObjects,
   { xapi, ref }: { readonly xapi: Xapi; readonly ref: Ref },
@@ -266,7 +266,7 @@ async function viewOfVm(
   return idOfMade(objects, xapi, { type: "VM", ref });
 }
 
-/** VMs from VMs. */
+/** Clones and copies of VMs, and conversion between VMs and templates. */
 export const vmCopiesOperations = [
   vmClone,
   vmCopy,

@@ -103,7 +103,7 @@ interface Followers {
   readonly context: HandlerContext;
 }
 
-/** Runs as a task that clients can follow, over JSON-RPC too. */
+/** Runs code as a task that clients can follow, also for calls by JSON-RPC. */
 async function asTask<T>(
   input: CreateManyParameters,
   { tasks, context }: Followers,

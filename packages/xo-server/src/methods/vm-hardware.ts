@@ -136,7 +136,7 @@ export const vmGetCloudInitConfig = defineOperation({
       ],
       { idempotent: true },
     );
-    // The plugin answers "True", then the configuration.
+    // The plugin answers "True", followed by the configuration.
     return String(answer).replace(/^True/, "");
   },
 });
@@ -161,7 +161,7 @@ export const vmGetSecurebootReadiness = defineOperation({
   },
 });
 
-/** Host on which a VM runs; any host of the pool for a halted VM. */
+/** The host on which a VM runs; for a halted VM any host of the pool. */
 function hostOf(
   objects: PoolObjects,
   { $container, $pool }: Readonly<Record<string, unknown>>,
@@ -172,7 +172,7 @@ function hostOf(
   return objects.get(String(master), "host").ref;
 }
 
-/** Host hardware that is assigned to VMs, and operations that only the host can do. */
+/** Hardware of hosts that is assigned to VMs, and operations that need the host of the VM. */
 export const vmHardwareOperations = [
   vmAttachPcis,
   vmDetachPcis,

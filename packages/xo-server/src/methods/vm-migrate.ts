@@ -57,7 +57,7 @@ export const vmMigrate = defineOperation({
     isAction: true,
     body: {
       hostId: "targetHost",
-      // As some clients call it.
+      // Name that some clients use.
       host: "targetHost",
       srId: "sr",
       srIdByVdiId: "mapVdisSrs",
@@ -65,7 +65,7 @@ export const vmMigrate = defineOperation({
       migrationNetworkId: "migrationNetwork",
     },
   },
-  // Its last one, in any case.
+  // The migration is always the last XAPI call of the operation.
   isOneCall: () => true,
   handler: async (input, context) => {
     await migrateVm(plan(input, context.objects, context), context.objects);

@@ -238,8 +238,9 @@ interface StartOptions {
 }
 
 /**
- * Calls the XAPI message that fits the power state in the mirror, so that XAPI has no
- * failed task; if the mirror is behind, XAPI's error has the real power state.
+ * Calls the XAPI message that fits the power state in the mirror, so that no XAPI
+ * task fails. If the mirror is outdated, XAPI's error contains the current power
+ * state.
  */
 async function startOrResume(
   vm: PoolObject,

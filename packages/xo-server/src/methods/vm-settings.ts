@@ -23,7 +23,7 @@ import { readRecord } from "../vms/xapi-records.js";
 
 const administrate = {
   action: "administrate:set" as const,
-  // Of templates and snapshots too.
+  // Also for templates and snapshots.
   resource: "*",
   id: (params: { id: string }) => params.id,
 };
@@ -132,7 +132,7 @@ type Around = (
   change: () => Promise<void>,
 ) => Promise<void>;
 
-/** A VM that does not run is only changed. */
+/** Shuts a running VM down for the change and starts it again; a halted VM is only changed. */
 function restartAround(force: boolean): Around {
   return async ({ xapi, ref }, change) => {
     const { power_state } = await readRecord(xapi, "VM", ref);
@@ -142,7 +142,7 @@ function restartAround(force: boolean): Around {
     try {
       await change();
     } finally {
-      // With what could not be set it runs as before.
+      // Started even if the change has failed: the VM then runs with its previous settings.
       await xapi.callAsync("VM.start", [ref, false, false]);
     }
   };

@@ -149,5 +149,5 @@ function now(): string {
   return new Date().toISOString();
 }
 
-/** Snapshots of VMs. They are deleted as VMs are. */
+/** Snapshots of VMs. They are deleted by `vm.delete`. */
 export const vmSnapshotsOperations = [vmSnapshot, vmRevert, vmRevertSnapshot];

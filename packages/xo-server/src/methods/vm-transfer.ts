@@ -152,7 +152,7 @@ export const poolImportVm = defineOperation({
   },
 });
 
-/** States of which XAPI exports no VM, but a snapshot. */
+/** Power states in which XAPI cannot export a VM, so that a snapshot is exported. */
 const RUNS: ReadonlySet<string> = new Set(["Running", "Paused"]);
 
 type Asked = Omit<Handler, "path">;
@@ -179,7 +179,8 @@ async function openRunning(
     await work.persistState({ vm: vm.id, snapshot: ref });
     const source = await openVm({ xapi, ref }, asked, work);
     finished(source.body, () => {
-      // The response has ended: the snapshot stays in the list of the VM.
+      // The response has ended, so nobody can be notified: the snapshot remains in
+      // the list of the VM.
       drop().catch(() => undefined);
     });
     return source;
@@ -249,7 +250,7 @@ function offerImport(
   });
 }
 
-/** The file may name any resource set: what is imported was not counted there. */
+/** An imported file may name any resource set, which has not accounted for the VM. */
 async function leaveSets(xapi: Xapi, vms: readonly Ref[]): Promise<void> {
   for (const vm of vms) {
     const { other_config, snapshots } = await readRecord(xapi, "VM", vm);
@@ -269,5 +270,5 @@ async function idOfFirst(
   return idOfMade(objects, xapi, { type, ref });
 }
 
-/** Whole VMs as XVA, out and in. */
+/** Export and import of whole VMs as XVA. */
 export const vmTransferOperations = [vmExport, vmImport, poolImportVm];

@@ -49,7 +49,7 @@ export const xoGetAllObjects = defineOperation({
         },
         context,
       );
-    // Subscribes before the first object is read: no change is missed.
+    // Subscribes before the first object is read, so that no change is missed.
     const subscription = context.services.objectNotices.follow(context.client);
     return new JsonStream(
       context.services.objectListing.list({

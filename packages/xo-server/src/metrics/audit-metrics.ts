@@ -1,7 +1,7 @@
 import type { ForwardStatus } from "../audit-forwarding/forward-status.js";
 import type { Metric } from "./exposition.js";
 
-/** Forwarding of the audit log, by the name of the target in the configuration. */
+/** Metrics of audit log forwarding, by the name of the target in the configuration. */
 export function toAuditMetrics(targets: readonly ForwardStatus[]): Metric[] {
   const metric = (
     { name, help, kind }: Omit<Metric, "samples">,

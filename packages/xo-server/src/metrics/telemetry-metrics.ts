@@ -1,7 +1,7 @@
 import type { ExportFigures } from "../telemetry/span-exporter.js";
 import { counter, gauge, type Metric } from "./exposition.js";
 
-/** @param figures undefined: traces are off, and there are no metrics of them */
+/** @param figures undefined: traces are disabled and have no metrics */
 export function toTelemetryMetrics(
   figures: ExportFigures | undefined,
 ): Metric[] {

@@ -6,19 +6,19 @@ export interface BridgeParts {
   readonly queries: Pick<Queries, "page">;
 }
 
-/** VIFs of a network that are read in one step, which builds the object of the VM of each. */
+/** Number of VIFs of a network read per step; each step builds the objects of their VMs. */
 const PAGE = 50;
 
 /** A running host with the bridge of a network. */
 export interface BridgeHost {
   readonly host: PoolObject;
-  /** Ids of the attached VIFs of the network there. */
+  /** Ids of the VIFs of the network that are attached on this host. */
   readonly vifs: readonly string[];
 }
 
 /**
- * The running hosts that have the bridge of a network: those with an attached PIF of it, and
- * those of VMs with an attached VIF.
+ * The running hosts that have the bridge of a network: hosts with an attached PIF
+ * of the network, and hosts of VMs with an attached VIF.
  * @param network its object, as clients see it
  */
 export async function findBridgeHosts(

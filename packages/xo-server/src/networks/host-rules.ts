@@ -4,14 +4,17 @@ import { addRule, deleteRule, type RuleTarget } from "./openflow-plugin.js";
 import { isSameMatch, type TrafficRule } from "./traffic-rule.js";
 import { ownerOf, targetOf } from "./traffic-rules.js";
 
-/** What is to be on a host for a network or VIF with rules. */
+/** The rules that must exist on a host for a network or VIF. */
 export interface HostRules {
   readonly host: PoolObject;
-  /** Of the network or VIF. */
+  /** Id of the network or VIF. */
   readonly ownerId: string;
   readonly target: RuleTarget;
   readonly rules: readonly TrafficRule[];
-  /** Changes when the rules have to be added again: another boot, other ports, other rules. */
+  /**
+   * Changes when the rules have to be added again, because the host was rebooted,
+   * or the ports or rules have changed.
+   */
   readonly state: string;
 }
 
