@@ -81,5 +81,5 @@ async function* toBuffers(
     yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** The whole configuration as a file. */
+/** Export and import of the configuration as a file. */
 export const configurationOperations = [xoExportConfig, xoImportConfig];

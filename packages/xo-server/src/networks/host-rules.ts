@@ -19,9 +19,10 @@ export interface HostRules {
 }
 
 /**
- * What is to be on each host of a network or VIF with rules.
+ * The rules that must exist on each host for a network or VIF.
  * @param id of the network or VIF
- * @param findHosts the hosts with the bridge of a network: many VIFs share one
+ * @param findHosts returns the hosts with the bridge of a network; VIFs of one
+ * network share the result
  * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
  */
 export async function hostRulesOf(
@@ -42,7 +43,7 @@ export async function hostRulesOf(
     state: JSON.stringify([
       host.object["startTime"],
       target,
-      // Rules without MAC address are those of the ports at that moment.
+      // Rules without a MAC address apply to the ports that exist when they are added.
       owner.type === "network" ? vifs.toSorted() : [],
       rules,
     ]),
@@ -50,8 +51,8 @@ export async function hostRulesOf(
 }
 
 /**
- * Removes what is no longer a rule, and adds all that are.
- * @param before what was added earlier
+ * Removes rules that no longer exist from a host, and adds all others.
+ * @param before the rules that were added earlier
  * @throws XoError UNSUPPORTED; XapiError
  */
 export async function applyRules(

@@ -5,14 +5,17 @@ import { priorityOf, type TrafficRule } from "./traffic-rule.js";
 /** Plugin of XCP-ng hosts that changes the OpenFlow table of a bridge [xcp-ng-xapi-plugins: README]. */
 const PLUGIN = "sdncontroller.py";
 
-/** What a rule is about on a host. */
+/** The traffic on a host that a rule applies to. */
 export interface RuleTarget {
   readonly bridge: string;
-  /** Of a VIF; undefined: all traffic of the bridge. */
+  /** MAC address of a VIF; undefined: all traffic of the bridge. */
   readonly mac?: string;
 }
 
-/** Adds a rule on a host, or replaces the same one. @throws XoError UNSUPPORTED; XapiError */
+/**
+ * Adds a rule on a host, or replaces an equal one.
+ * @throws XoError UNSUPPORTED; XapiError
+ */
 export function addRule(
   host: PoolObject,
   target: RuleTarget,
@@ -26,7 +29,8 @@ export function addRule(
 }
 
 /**
- * Deletes a rule on a host, and narrower ones of the same target: they have to be added again.
+ * Deletes a rule on a host. The plugin also deletes narrower rules of the same
+ * target, which have to be added again.
  * @throws XoError UNSUPPORTED; XapiError
  */
 export function deleteRule(
@@ -51,7 +55,7 @@ function argumentsOf(
   };
 }
 
-/** The functions set a state: they may be sent again if the answer is lost. */
+/** The plugin's functions are idempotent, so a call may be repeated if its answer is lost. */
 async function callPlugin(
   { xapi, ref, object }: PoolObject,
   fn: "add-rule" | "del-rule",

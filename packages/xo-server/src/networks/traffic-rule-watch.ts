@@ -6,14 +6,14 @@ import type { Logger } from "../log/logger.js";
 import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
 import { applyRules, hostRulesOf, type HostRules } from "./host-rules.js";
 
-/** Hosts lose their rules when they boot, and ports that appear later have none. */
+/** Interval of the check, in ms: hosts lose their rules when they boot, and new ports have none. */
 const EVERY_MS = 5_000;
-/** After a failure on a host. */
+/** Retry interval after a failure on a host, in ms. */
 const AGAIN_MS = 60_000;
-/** Of several servers with one database, one adds the rules again. */
+/** Subject of the lease: of several servers with one database, one adds the rules again. */
 const SUBJECT = "traffic-rules";
 
-/** Setting: a rule was added by a server of this database. */
+/** Key of the setting that a server of this database has added a rule. */
 const USED = "traffic-rules/used";
 
 type HostFinder = Parameters<typeof hostRulesOf>[2];
@@ -25,9 +25,9 @@ export interface TrafficRuleWatchParts extends BridgeParts {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** What was added to a host. */
+/** The rules that were added to a host. */
 interface Applied extends HostRules {
-  /** After a failure: when to try again. */
+  /** Set after a failure: time of the next attempt. */
   readonly retryAt?: number;
 }
 
@@ -38,7 +38,7 @@ interface Applied extends HostRules {
  */
 export class TrafficRuleWatch {
   readonly #parts: TrafficRuleWatchParts;
-  /** By host and network or VIF. */
+  /** Applied rules by host and by network or VIF. */
   readonly #applied = new Map<string, Applied>();
   #contention: Contention | undefined;
   #timer: unknown;
@@ -51,7 +51,7 @@ export class TrafficRuleWatch {
 
   start(): void {
     this.#contention = this.#parts.leases.compete(SUBJECT, {
-      // What another server has added meanwhile is not known.
+      // The next owner of the lease may change the rules: what was added is no longer known.
       onLost: () => {
         this.#applied.clear();
       },
@@ -66,12 +66,15 @@ export class TrafficRuleWatch {
     await this.#contention?.stop();
   }
 
-  /** From now on rules are compared, also after a restart. @throws XoError STORE_UNAVAILABLE */
+  /**
+   * Starts the comparison of rules, permanently, also after a restart.
+   * @throws XoError STORE_UNAVAILABLE
+   */
   async begin(): Promise<void> {
     await this.#parts.settings.add(USED, true);
   }
 
-  /** Compares all rules with what was added. */
+  /** Compares all rules with those that were added. */
   async #pass(): Promise<void> {
     const { queries, settings } = this.#parts;
     if (settings.get(USED) !== true) return;
@@ -91,7 +94,7 @@ export class TrafficRuleWatch {
       if (!known.has(key) && this.#mayAct) await this.#remove(key, one);
   }
 
-  /** Looks for the hosts of each network once, however many of its VIFs have rules. */
+  /** Finds the hosts of each network only once, even if many of its VIFs have rules. */
   #hostFinder(): HostFinder {
     const found = new Map<string, ReturnType<HostFinder>>();
     return (network) => {
@@ -106,7 +109,7 @@ export class TrafficRuleWatch {
     return !this.#isStopped && this.#contention?.lease?.isValid === true;
   }
 
-  /** Those that are added already, if its pool is not connected. */
+  /** If its pool is not connected, the rules that were already added. */
   async #rulesOf(
     id: string,
     findHosts: HostFinder,
@@ -148,14 +151,15 @@ export class TrafficRuleWatch {
     }
   }
 
-  /** The network or VIF has no rules any longer, or the host no bridge. */
+  /** Called when the network or VIF has no more rules, or the host no longer has the bridge. */
   async #remove(key: string, one: HostRules): Promise<void> {
     this.#applied.delete(key);
     const done = this.#contention?.lease?.beginCommand();
     try {
       await applyRules({ ...one, rules: [] }, one);
     } catch {
-      // Without the bridge the host has no such rules. Without a connection they stay there until its next boot.
+      // A host without the bridge has no such rules. If it is not connected, they
+      // remain until its next boot.
     } finally {
       done?.();
     }
@@ -167,7 +171,7 @@ export class TrafficRuleWatch {
     this.#timer = clock.setTimeout(() => {
       this.#passing = this.#pass()
         .catch((error: unknown) => {
-          // The catalog is being stopped, or the lease was lost.
+          // While the catalog is being stopped, or after the loss of the lease, this is expected.
           if (!this.#isStopped)
             logger.warn("traffic rules were not compared", { error });
         })

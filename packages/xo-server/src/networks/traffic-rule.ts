@@ -3,16 +3,16 @@ import { XoError } from "@xo-server/model";
 
 /** Key of the other_config of networks and VIFs, shared with Xen Orchestra: a list of JSON texts. */
 export const TRAFFIC_RULES_KEY = "xo:sdn-controller:of-rules";
-/** Rules of one network or VIF. */
+/** Maximum number of rules of a network or VIF. */
 export const MAX_RULES = 100;
 
 export const protocols = ["IP", "TCP", "UDP", "ICMP", "ARP"] as const;
 export const directions = ["from", "to", "from/to"] as const;
 
-/** What identifies a rule of a network or VIF. */
+/** The members that identify a rule of a network or VIF. */
 export interface TrafficMatch {
   readonly protocol: (typeof protocols)[number];
-  /** TCP and UDP only. */
+  /** Only for TCP and UDP. */
   readonly port?: number;
   /** IPv4 address or network, such as 192.0.2.0/24. */
   readonly ipRange: string;
@@ -25,7 +25,7 @@ export interface TrafficRule extends TrafficMatch {
   readonly allow: boolean;
 }
 
-/** @throws XoError INVALID_PARAMETERS: the members do not fit each other */
+/** @throws XoError INVALID_PARAMETERS: the members contradict each other */
 export function checkMatch({ protocol, port, ipRange }: TrafficMatch): void {
   const hasPort = protocol === "TCP" || protocol === "UDP";
   if (hasPort && port === undefined)
@@ -52,7 +52,7 @@ export function isSameMatch(a: TrafficMatch, b: TrafficMatch): boolean {
   );
 }
 
-/** @param text the value of TRAFFIC_RULES_KEY; what is no rule is left out */
+/** @param text the value of TRAFFIC_RULES_KEY; invalid rules are left out */
 export function readTrafficRules(text: string | undefined): TrafficRule[] {
   if (text === undefined) return [];
   return toList(parse(text)).flatMap((one) => {
@@ -71,10 +71,11 @@ export function writeTrafficRules(rules: readonly TrafficRule[]): string {
 }
 
 /**
- * Which of several matching rules applies: the one with the highest priority. Rules of a VIF come
- * before those of its network, narrow ranges before wide ones, rules with a port before those
- * without, and of equal ones those that drop.
- * @returns 0 to 65,535, as OpenFlow has it
+ * Priority of a rule; of several matching rules the one with the highest priority
+ * applies. Rules of a VIF precede those of its network, narrow ranges precede wide
+ * ones, rules with a port those without, and of otherwise equal rules those that
+ * drop packets.
+ * @returns an OpenFlow priority, 0 to 65,535
  */
 export function priorityOf(rule: TrafficRule, isOfVif: boolean): number {
   const prefix = Number(rule.ipRange.split("/")[1] ?? 32);
@@ -106,7 +107,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Another client has written something else there: it is no rule.
+    // Another client has written something that is not a rule.
     return undefined;
   }
 }

@@ -36,7 +36,8 @@ export function targetOf({ owner, network }: RuleOwner): RuleTarget {
 }
 
 /**
- * Adds a rule, or replaces the one of the same traffic, on each host and in the record.
+ * Adds a rule on each host and in the record, or replaces the rule for the same
+ * traffic.
  * @throws XoError INVALID_PARAMETERS, UNSUPPORTED; XapiError
  */
 export async function addTrafficRule(
@@ -54,7 +55,8 @@ export async function addTrafficRule(
   const target = targetOf(of);
   const hosts = await findBridgeHosts(of.network, parts);
   for (const { host } of hosts) {
-    // Another decision has another priority.
+    // A rule with the opposite action has another priority, so it would not be
+    // replaced on the hosts.
     if (replaced !== undefined && replaced.allow !== rule.allow)
       await removeFrom(host, { target, rule: replaced, others });
     await addRule(host, target, rule);
@@ -64,7 +66,7 @@ export async function addTrafficRule(
 
 /**
  * Deletes a rule in the record and on each host.
- * @throws XoError INVALID_PARAMETERS: no such rule; UNSUPPORTED; XapiError
+ * @throws XoError INVALID_PARAMETERS: there is no such rule; UNSUPPORTED; XapiError
  */
 export async function deleteTrafficRule(
   of: RuleOwner,
@@ -84,7 +86,7 @@ export async function deleteTrafficRule(
   await writeRules(of.owner, others);
 }
 
-/** The deletion of a wide rule also deletes narrower ones: these are added again. */
+/** Deletes a rule on the hosts. The plugin also deletes narrower rules, which are added again. */
 export async function removeFrom(
   host: PoolObject,
   removal: {
@@ -98,7 +100,7 @@ export async function removeFrom(
   for (const other of others) await addRule(host, target, other);
 }
 
-/** From the pool, not from the mirror: the latest. */
+/** Read from the pool, because the mirror may be outdated. */
 async function readRules({ xapi, ref, type }: PoolObject) {
   const entries = await xapi.call(`${type}.get_other_config`, [ref]);
   return readTrafficRules(

@@ -1,7 +1,7 @@
 import type { NotificationMessage, MessageLine, Tone } from "./message.js";
 import type { ChatKind } from "./target.js";
 
-/** Characters of a text that every chat service accepts; the rest is cut. */
+/** Maximum length of a text that every chat service accepts, in characters. */
 const MAX_CHARACTERS = 2_800;
 
 const COLORS: Readonly<Record<Tone, string>> = {
@@ -17,7 +17,7 @@ const CARD_COLORS: Readonly<Record<Tone, string>> = {
   critical: "Attention",
   resolved: "Good",
 };
-/** 1 to 5, 3 is the default of ntfy. */
+/** Priorities of ntfy: 1 to 5, the default is 3. */
 const PRIORITIES: Readonly<Record<Tone, number>> = {
   info: 3,
   warning: 4,
@@ -33,7 +33,7 @@ const NTFY_TAGS: Readonly<Record<Tone, string>> = {
 
 /**
  * A message as JSON for the incoming webhook of a chat service.
- * @param topic of ntfy
+ * @param topic the topic, for ntfy only
  */
 export function toChatPayload(
   kind: ChatKind,
@@ -105,7 +105,7 @@ function toMattermost(message: NotificationMessage): object {
   };
 }
 
-/** Text without meaning in Markdown, and without mentions of users and channels. */
+/** Escapes a text so that it contains neither Markdown nor mentions of users and channels. */
 function plainMarkdown(text: string): string {
   return text
     .replace(/[\\`*_{}[\]()#+\-!|<>~:]/g, "\\$&")

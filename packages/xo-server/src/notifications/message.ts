@@ -7,16 +7,19 @@ export interface MessageLine {
   readonly url?: string;
 }
 
-/** A message as human-readable text. All texts are plain, of one line, and may be of any user. */
+/**
+ * A message as human-readable text. Its texts are plain and on one line; any user
+ * may have written them.
+ */
 export interface NotificationMessage {
   readonly title: string;
   readonly tone: Tone;
-  /** Above the lines. */
+  /** Text above the lines. */
   readonly lead?: string;
   readonly lines: readonly MessageLine[];
   /** ISO 8601 */
   readonly time: string;
-  /** What web hooks receive besides the id. */
+  /** The JSON that web hooks receive in addition to the id. */
   readonly json: object;
 }
 

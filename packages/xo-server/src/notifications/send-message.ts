@@ -53,7 +53,7 @@ async function postToChat(
     return post(url, JSON.stringify(toChatPayload(kind, message)));
   const topic = topicOf(url);
   const server = new URL(url);
-  // Messages as JSON are sent to the root, with the topic in them.
+  // ntfy accepts JSON at its root path, with the topic in the JSON.
   server.pathname = server.pathname.slice(0, -topic.length);
   return post(
     server.toString(),

@@ -1,6 +1,9 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** A size in messages to users: `1.5 GiB`. Four digits, so that 1,023 of a unit stay 1,023. */
+/**
+ * A size in messages to users: `1.5 GiB`. Four significant digits, so that 1,023 of
+ * a unit are not rounded to 1,020.
+ */
 export function sizeText(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -14,7 +14,7 @@ export const MAX_TARGETS = 20;
 /** Targets without their secrets, and the secrets. */
 export interface SplitTargets {
   readonly targets: readonly Target[];
-  /** By id of the target. */
+  /** Secrets by the id of their target. */
   readonly secrets: Readonly<Record<string, TargetSecret>>;
 }
 
@@ -45,7 +45,7 @@ export function splitTargets(
   const secrets: Record<string, TargetSecret> = {};
   const targets = input.map((one): Target => {
     const old = known.get(one.id ?? "");
-    // A second target with the same id is a new one.
+    // If the id occurs twice, the second target counts as new.
     known.delete(one.id ?? "");
     const stored = old && {
       target: old,
@@ -131,7 +131,7 @@ function splitChat(
   };
 }
 
-/** What ntfy accepts as a topic. */
+/** Characters that ntfy accepts in a topic. */
 const TOPIC = /^[-_A-Za-z0-9]{1,64}$/;
 
 /** The last part of the path of an address of ntfy. */

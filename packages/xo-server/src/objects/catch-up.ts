@@ -13,7 +13,8 @@ export interface CatchUpOptions {
 }
 
 /**
- * Delays the response to a change until the mirror shows it: scripts read the result immediately.
+ * Delays the response to a change until the mirror shows the change, because
+ * scripts read the result immediately.
  */
 export class CatchUp {
   readonly #options: CatchUpOptions;
@@ -23,9 +24,9 @@ export class CatchUp {
   }
 
   /**
-   * Resolves when the mirror shows these pools as they are now, at the latest
-   * after five seconds. Never rejects.
-   * @returns whether it shows them so
+   * Waits until the mirror shows the current state of these pools, for at most five
+   * seconds. Never rejects.
+   * @returns whether it does
    */
   async with(pools: Iterable<string>): Promise<boolean> {
     const { inventory, catalog, clock, logger } = this.#options;

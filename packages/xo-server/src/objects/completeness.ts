@@ -38,8 +38,8 @@ export class Completeness {
   }
 
   /**
-   * Incomplete until the returned function is called: pools of which the
-   * inventory does not know yet are being created.
+   * Counts as incomplete until the returned function is called. Used while pools
+   * are being created, which the inventory does not know yet.
    */
   hold(): () => void {
     this.#holds++;

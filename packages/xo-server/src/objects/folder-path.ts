@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
-/** A part of a path: no separator of XenCenter, no control character. */
+/** A part of a path, without XenCenter's separators and control characters. */
 const PART = /^[^/;\p{Cc}]+$/u;
 const RULE =
   'must be a path such as "/Production/Web": parts that are not empty, without ";"';

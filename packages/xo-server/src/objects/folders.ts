@@ -11,15 +11,18 @@ export const FOLDER_KEY = "folder";
 export const EMPTY_FOLDERS_KEY = "EMPTY_FOLDERS";
 const SEPARATOR = ";";
 
-/** Folders that are named in an error. */
+/** Maximum number of folders listed in an error. */
 const MOST_NAMED = 20;
 
-/** Folders that a wrong path is compared with: of 1,024 characters each, in about 30 ms. */
+/**
+ * Maximum number of folders that a wrong path is compared with. With 1,024
+ * characters each, that takes about 30 ms.
+ */
 const MOST_COMPARED = 1_000;
 
 export interface Folder {
   readonly folder: string;
-  /** Number of VMs in it, without those in folders below. */
+  /** Number of VMs in the folder, without those in subfolders. */
   readonly vms: number;
 }
 
@@ -34,7 +37,10 @@ export function writeEmptyFolders(paths: readonly string[]): string {
   return [...new Set(paths)].sort().join(SEPARATOR);
 }
 
-/** The folders of what a caller may read, also those that contain only folders, by path. */
+/**
+ * The folders of the objects that a caller may read, by path, including folders
+ * that only contain folders.
+ */
 export async function listFolders(
   queries: Pick<Queries, "group" | "page">,
   readable: Readable,

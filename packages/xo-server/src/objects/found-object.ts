@@ -6,7 +6,7 @@ export class FoundObject {
   readonly type: string;
   /** Id of the pool connection. */
   readonly pool: string;
-  /** The bytes of the object. Unchanged as long as the object is. */
+  /** The encoded object; the same buffer until the object changes. */
   readonly json: Buffer;
   #object: ViewObject | undefined;
 

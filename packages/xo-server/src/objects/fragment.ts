@@ -1,18 +1,21 @@
 import type { ViewTable } from "@xo-server/inventory";
 
-/** Bytes of a fragment: large enough that sending costs little, small enough for one slice. */
+/**
+ * Size at which a fragment is sent, in bytes: large enough for a low cost per byte,
+ * small enough for one slice.
+ */
 const FULL_BYTES = 256 * 1024;
 
-/** Capacity of a fragment in bytes: few objects exceed what is left. */
+/** Capacity of a fragment, in bytes. Only few objects are larger than the reserve. */
 const ROOM_BYTES = FULL_BYTES + FULL_BYTES / 4;
 
-/** Buffers that are retained for reuse. */
+/** Maximum number of buffers that are kept for reuse. */
 const MOST_KEPT = 32;
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** With its quotes and the colon. */
+/** Length of a UUID as a key, with quotes and colon. */
 const UUID_KEY_BYTES = 39;
 
 /** A part of a large response, under construction. */
@@ -20,7 +23,7 @@ export class Fragment {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param room the buffer */
+  /** @param room the buffer that is filled */
   constructor(room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)) {
     this.#bytes = room;
   }
@@ -54,7 +57,7 @@ export class Fragment {
     this.#bytes[this.#length++] = COMMA;
   }
 
-  /** The id of an object and a colon, as JSON. */
+  /** Adds the id of an object and a colon, as JSON. */
   addKey(table: Pick<ViewTable, "id" | "writeId">, row: number): void {
     this.#makeRoom(UUID_KEY_BYTES);
     const bytes = this.#bytes;
@@ -69,7 +72,7 @@ export class Fragment {
     this.#length = at + 3 + length;
   }
 
-  /** The bytes; nothing may be added afterwards. */
+  /** Returns the bytes. Nothing may be added afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -86,8 +89,8 @@ export class Fragment {
 }
 
 /**
- * Reuses the buffers of fragments: allocating them for every list would cause
- * a major garbage collection each time.
+ * Keeps the buffers of fragments for reuse: allocating them for every list would
+ * cause a major garbage collection each time.
  */
 export class Fragments {
   readonly #free: Buffer[] = [];

@@ -3,22 +3,22 @@ import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Logger } from "../log/logger.js";
 
-/** The environment variable for the key. */
+/** The environment variable that contains the key. */
 export const KEY_VARIABLE = "XO_INVENTORY_KEY";
 
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
 
 export interface InventoryKeyOptions {
-  /** Made with a new key in it if it is not there. */
+  /** Path of the key file; it is created with a new key if it does not exist. */
   readonly path: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }
 
 /**
- * The 32 bytes that the inventory's memory is encrypted with, written as 64
+ * The key that the snapshot cache is encrypted with: 32 bytes, written as 64
  * hexadecimal digits.
- * @returns undefined: there is none, and why is logged
+ * @returns undefined: there is no key; the reason is logged
  */
 export async function readInventoryKey({
   path,
@@ -58,7 +58,10 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Atomic; of two concurrent creators the later one uses the other's. */
+/**
+ * Creates the file atomically. Of two concurrent creators, the later one uses the
+ * key of the other.
+ */
 async function make(path: string): Promise<string> {
   const text = randomBytes(32).toString("hex");
   const draft = `${path}.${randomBytes(4).toString("hex")}`;

@@ -19,17 +19,17 @@ export interface NamedProperties {
   readonly paths?: readonly string[];
 }
 
-/** Member of objects that has the current metrics. */
+/** Member of objects that contains the current metrics. */
 const METRICS = "now";
-/** Characters of an unknown type in an error. */
+/** Maximum length of an unknown type in an error, in characters. */
 const MAX_SHOWN = 40;
-/** Objects that are read to find a property that no table lists. */
+/** Maximum number of objects that are read to find a property that no table lists. */
 const MAX_READ = 32;
 
 /**
- * Refuses properties that objects of no type can have: clients send the same
- * fields and filters for several types. Objects of a type without a view have
- * any.
+ * Rejects properties that objects of no type can have; a property of any type is
+ * accepted, because clients send the same fields and filters for several types.
+ * Objects of a type without a view may have any property.
  * @throws XoError INVALID_PARAMETERS with the nearest name, FILTER_INVALID
  */
 export function checkProperties(request: NamedProperties): void {
@@ -38,8 +38,8 @@ export function checkProperties(request: NamedProperties): void {
 }
 
 /**
- * As `checkProperties`, for requests of clients: a property that one of the
- * first objects of the type has is accepted too, and the type must be known.
+ * Like `checkProperties`, for requests of clients: also accepts a property of one
+ * of the first objects of the type. The type must be known.
  */
 export async function checkRequestedProperties(
   request: NamedProperties,
@@ -59,9 +59,9 @@ export async function checkRequestedProperties(
 }
 
 /**
- * Refuses properties that no object of the type has, also metrics: what does not
- * change with an object cannot decide about rights on it.
- * @param type `*`: any
+ * Rejects properties that no object of the type has. Also rejects metrics, because
+ * rights are evaluated only when an object changes.
+ * @param type `*`: any type
  * @throws XoError INVALID_PARAMETERS with the nearest name, FILTER_INVALID
  */
 export function checkSelectorProperties(type: string, filter: string): void {

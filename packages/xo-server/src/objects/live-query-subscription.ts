@@ -11,10 +11,13 @@ import { joinObject } from "../encoding/raw-json.js";
 import type { Completeness } from "./completeness.js";
 import type { Readable } from "./readable.js";
 
-/** Updates that wait for the first one to be sent; with more the query is opened again. */
+/**
+ * Maximum number of updates that wait until the first one was sent; above, the
+ * query is opened again.
+ */
 const MAX_HELD = 100;
 
-/** A client that did not keep up gets a full update after this time, in ms. */
+/** Time after which a client that did not read gets a full update, in ms. */
 const RETRY_MS = 1000;
 
 export interface LiveQuerySubscriptionOptions {
@@ -25,7 +28,7 @@ export interface LiveQuerySubscriptionOptions {
   /** The client's name of the query. */
   readonly name: string;
   readonly readable: Readable;
-  /** Resolves when the response to the opening was sent: no update overtakes it. */
+  /** Resolves when the response to the opening was sent, so that no update overtakes it. */
   readonly answered: Promise<void>;
 }
 
@@ -41,13 +44,13 @@ export class LiveQuerySubscription {
   #query: LiveQuery | undefined;
   /** The predicate that the query was opened with. */
   #where: Predicate | undefined;
-  /** Counts the queries opened: updates of older ones are dropped. */
+  /** Number of queries opened so far; updates of earlier ones are dropped. */
   #begun = 0;
-  /** The position of the window as of the last update. */
+  /** The last update, which contains the position of the window. */
   #last: LiveUpdate | undefined;
-  /** Updates that came before the first one was sent; undefined afterwards. */
+  /** Updates that arrived before the first one was sent; undefined afterwards. */
   #held: LiveUpdate[] | undefined;
-  /** As the client knows it. */
+  /** The last value of `complete` that was sent to the client. */
   #isComplete = true;
   #timer: unknown;
   #isClosed = false;
@@ -71,19 +74,22 @@ export class LiveQuerySubscription {
     return encodeUpdate(first, this.#completeness(true));
   }
 
-  /** The difference is sent as a notification. */
+  /** Changes the query. The difference is sent as a notification. */
   async change(news: Partial<LiveRequest>): Promise<void> {
     this.#request = { ...this.#request, ...news };
     if (this.#isAsAllowed()) await this.#query?.change(news);
     else this.#restart();
   }
 
-  /** The rights of the client may have changed: then a full update is sent. */
+  /**
+   * To be called when the rights of the client may have changed; if they have, a
+   * full update is sent.
+   */
   renew(): void {
     if (!this.#isAsAllowed()) this.#restart();
   }
 
-  /** An update without changes of rows is sent. */
+  /** Sends an update without changes of rows. */
   completenessChanged(): void {
     const { completeness } = this.#options;
     if (this.#last === undefined) return;
@@ -122,7 +128,7 @@ export class LiveQuerySubscription {
     return first!;
   }
 
-  /** Objects that the client may no longer see are not sent from here on. */
+  /** From here on, objects that the client may no longer read are not sent. */
   #restart(): void {
     if (this.#isClosed) return;
     this.#options.clock.clearTimeout(this.#timer);
@@ -189,7 +195,7 @@ export class LiveQuerySubscription {
   }
 }
 
-/** Clients with the same window and the same name and state get the same bytes. */
+/** Encoded updates: clients with the same window, name and state get the same bytes. */
 const encoded = new WeakMap<LiveUpdate, Map<string, Buffer>>();
 
 function encodeNotification(update: LiveUpdate, head: object): Buffer {

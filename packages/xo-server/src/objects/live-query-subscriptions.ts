@@ -6,7 +6,7 @@ import { LiveQuerySubscription } from "./live-query-subscription.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
 
-/** The client's name of a query, and the objects that it may see. */
+/** The client's name of a query, and the objects that the client may read. */
 export interface LiveQueryTerms {
   readonly name: string;
   readonly readable: Readable;
@@ -20,7 +20,7 @@ export interface LiveQuerySources {
   readonly clock: WallClock;
 }
 
-/** Live queries of one client at most. */
+/** Maximum number of live queries of a client. */
 const MOST = 64;
 
 /** The live queries of all clients, by client and name. */
@@ -40,7 +40,7 @@ export class LiveQuerySubscriptions {
   }
 
   /**
-   * A query of the same name is closed first.
+   * Opens a query. A query with the same name is closed first.
    * @returns the first update, encoded
    * @throws XoError INVALID_PARAMETERS
    */
@@ -85,7 +85,7 @@ export class LiveQuerySubscriptions {
     await reader.change(news);
   }
 
-  /** False: there was none of this name. */
+  /** @returns false: the client has no query with this name */
   close(client: StatusSubscriber, name: string): boolean {
     const mine = this.#clients.get(client);
     const reader = mine?.get(name);
@@ -95,13 +95,13 @@ export class LiveQuerySubscriptions {
     return reader !== undefined;
   }
 
-  /** The rights of the client may have changed. */
+  /** To be called when the rights of the client may have changed. */
   renew(client: StatusSubscriber): void {
     for (const reader of this.#clients.get(client)?.values() ?? [])
       reader.renew();
   }
 
-  /** The client has disconnected. */
+  /** To be called when the client has disconnected. */
   forget(client: StatusSubscriber): void {
     for (const reader of this.#clients.get(client)?.values() ?? [])
       reader.close();

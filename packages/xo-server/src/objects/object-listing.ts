@@ -13,19 +13,19 @@ import type { Readable } from "./readable.js";
 export interface ListingRequest {
   /** In the filter language (docs/filters.md), or a pattern: an object whose properties are compared. */
   readonly filter?: string | object | undefined;
-  /** Objects at most. */
+  /** Maximum number of objects. */
   readonly limit?: number | undefined;
   readonly readable: Readable;
-  /** `members`: one JSON object, by id. `lines`: one JSON object a line. */
+  /** `members`: one JSON object, keyed by id. `lines`: one JSON object per line. */
   readonly format: "members" | "lines";
   /** The subscription of the client, which tracks the objects sent. */
   readonly subscription?: SharedSubscription | undefined;
 }
 
 /**
- * Lists objects of all classes as the bytes of the catalog: none is encoded
- * again, and none is parsed unless a filter or rights need its content. The
- * list is produced in slices of the event loop, as fast as it is consumed.
+ * Lists objects of all classes as bytes of the catalog: none is encoded again, and
+ * an object is parsed only if a filter or rights need its content. The list is
+ * produced in slices of the event loop, as fast as it is consumed.
  */
 export class ObjectListing {
   readonly #catalog: Catalog;
@@ -75,13 +75,16 @@ export class ObjectListing {
   }
 }
 
-/** Rows that are skipped between two yields, and for how many of them a written one counts. */
+/** Number of skipped rows between two yields. A written row counts as several skipped ones. */
 const STEP = 64;
 const WRITTEN = 4;
-/** A filter may have regular expressions, which take milliseconds for one object. */
+/**
+ * Weight of a row that is tested by a filter: regular expressions may take
+ * milliseconds for one object.
+ */
 const TESTED = STEP;
 
-/** What the tables of one listing share. */
+/** State that the tables of one listing share. */
 interface Listing {
   readonly request: ListingRequest;
   readonly selection: ObjectSelection;
@@ -95,7 +98,10 @@ interface Listing {
 class TableReader {
   readonly #table: ViewTable;
   readonly #listing: Listing;
-  /** The type of the last object, and what those of it must pass to be seen. */
+  /**
+   * The type of the last object, and the conditions that objects of this type must
+   * meet to be listed.
+   */
   #type: string | undefined;
   #readable: Predicate | undefined;
   #row = 0;
@@ -134,7 +140,7 @@ class TableReader {
 
   #isReadable(row: number, type: string): boolean {
     const { readable } = this.#listing.request;
-    // All rows in a row are of the same type, or nearly.
+    // Consecutive rows are usually of the same type.
     if (type !== this.#type) {
       this.#type = type;
       this.#readable = readable(type);

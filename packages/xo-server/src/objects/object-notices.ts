@@ -6,8 +6,8 @@ import { Rights } from "../rights/rights.js";
 import { SharedSubscription } from "./shared-subscription.js";
 
 /**
- * A client that signs in and calls nothing for this time, in ms, is subscribed:
- * it has no other use of the connection (`xo-cli watch` of Xen Orchestra).
+ * A client that signs in and calls no method for this time, in ms, is subscribed:
+ * it has no other use for the connection (`xo-cli watch` of Xen Orchestra).
  */
 const BEGIN_AFTER_MS = 1_000;
 
@@ -24,7 +24,7 @@ export interface ObjectNoticesOptions {
 interface Follower {
   readonly client: Client;
   readonly group: SubscriptionGroup;
-  /** The client has listed all objects, and presumably keeps a copy. */
+  /** Whether the client has listed all objects, and presumably keeps a copy. */
   hasCopy: boolean;
   /** Revision of the last change sent. */
   revision: number;
@@ -51,9 +51,9 @@ export class ObjectNotices {
   /** Clients that will be subscribed after a delay, with their timers. */
   readonly #beginning = new Map<Client, unknown>();
   readonly #declined = new WeakSet<Client>();
-  /** Clients that have called other methods than those of their session. */
+  /** Clients that have called a method other than those that sign in. */
   readonly #calling = new WeakSet<Client>();
-  /** Subscribed to the catalog's feed while there are followers. */
+  /** Unsubscribes from the catalog's feed; set while there are followers. */
   #unsubscribe: (() => void) | undefined;
   #frames: Frame[] = [];
   /** Frames up to this revision are encoded for all subscriptions. */
@@ -84,16 +84,19 @@ export class ObjectNotices {
     this.#follow(client);
   }
 
-  /** Unsubscribes a client, also after signing in. False: it was not subscribed. */
+  /**
+   * Unsubscribes a client, also one that would be subscribed after signing in.
+   * @returns false: it was not subscribed
+   */
   unsubscribe(client: Client): boolean {
     this.#declined.add(client);
     return this.forget(client);
   }
 
   /**
-   * A client calls a method. One that calls other methods than those of its
-   * session gets notifications only if it lists all objects or subscribes:
-   * views of all classes are built for them.
+   * To be called when a client calls a method. A client that calls other methods
+   * than those that sign in gets notifications only if it lists all objects or
+   * subscribes, because views of all classes are built for subscribers.
    */
   onCall(client: Client, method: string): void {
     if (method.startsWith("session.")) return;
@@ -101,7 +104,7 @@ export class ObjectNotices {
     this.#cancelBeginning(client);
   }
 
-  /** The user of a client, or the user's rights, have changed. */
+  /** To be called when the user of a client, or the rights of the user, have changed. */
   renew(client: Client): void {
     const follower = this.#followers.get(client);
     if (client.session === undefined) this.forget(client);
@@ -114,7 +117,7 @@ export class ObjectNotices {
     }
   }
 
-  /** The client has disconnected. */
+  /** To be called when the client has disconnected. */
   forget(client: Client): boolean {
     this.#cancelBeginning(client);
     const follower = this.#followers.get(client);
@@ -178,7 +181,7 @@ export class ObjectNotices {
     return group;
   }
 
-  /** Undefined: everything may be seen. */
+  /** Undefined: the client may read all objects. */
   #keyOf(client: Client): Rights | undefined {
     if (client.session === undefined) return undefined;
     const rights = client.session.user()?.rights ?? Rights.none;
@@ -188,7 +191,7 @@ export class ObjectNotices {
       : rights;
   }
 
-  /** The feed has changes of followed classes only: follows all of them. */
+  /** Follows all classes, because the feed only contains changes of followed classes. */
   #followAll(): void {
     if (this.#followsAll) return;
     this.#followsAll = true;
@@ -209,7 +212,10 @@ export class ObjectNotices {
     });
   }
 
-  /** Unsubscribes from the feed: without a subscriber the catalog does not encode changes. */
+  /**
+   * Unsubscribes from the feed, so that the catalog does not encode changes while
+   * there is no subscriber.
+   */
   #leaveFeed(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
@@ -254,7 +260,7 @@ export class ObjectNotices {
       }
   }
 
-  /** Sends a subscriber as many frames as its send queue takes. */
+  /** Sends a subscriber as many frames as its send queue accepts. */
   #advance(follower: Follower): void {
     const { feed } = this.#options.catalog;
     const { epoch } = feed;
@@ -286,7 +292,7 @@ export class ObjectNotices {
   }
 }
 
-/** False: the send queue is full; the rest is sent later. */
+/** @returns false: the send queue is full; the rest is sent later */
 function send(follower: Follower, frame: Frame): boolean {
   const { client, group } = follower;
   let part = SharedSubscription.partAt(

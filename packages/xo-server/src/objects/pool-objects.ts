@@ -21,7 +21,7 @@ export interface PoolObject {
 type CatalogPart = Pick<Catalog, "get" | "poolOf" | "classOf">;
 type PoolsPart = Pick<Pools, "xapi">;
 
-/** What XAPI calls are part of. */
+/** The task and the span that XAPI calls belong to. */
 export interface CallOrigin {
   /** See forTask. */
   readonly task?: TaskContext | undefined;
@@ -29,13 +29,16 @@ export interface CallOrigin {
   readonly span?: Span | undefined;
 }
 
-/** Finds objects of pools by the ids that clients know, with all that a XAPI call needs. */
+/**
+ * Finds objects of pools by the ids that clients use, together with everything that
+ * a XAPI call needs.
+ */
 export class PoolObjects {
   readonly #catalog: CatalogPart;
   readonly #pools: PoolsPart;
   readonly #task: TaskContext | undefined;
   readonly #span: Span | undefined;
-  /** The last object found: checks of rights and handlers read the same one. */
+  /** The last object found: checks of rights and the handler read the same one. */
   #last: FoundObject | undefined;
 
   constructor(
@@ -45,17 +48,23 @@ export class PoolObjects {
   ) {
     this.#catalog = catalog;
     this.#pools = pools;
-    // Of a task that no client follows, nothing is recorded.
+    // Nothing is recorded for a task that no client follows.
     this.#task = task?.taskId === undefined ? undefined : task;
     this.#span = span;
   }
 
-  /** The same objects; XAPI tasks started through them are parts of the task, and cancelled with it. */
+  /**
+   * The same objects for a task: XAPI tasks that are started through them are parts
+   * of the task, and are cancelled with it.
+   */
   forTask(task: TaskContext, span = this.#span): PoolObjects {
     return new PoolObjects(this.#catalog, this.#pools, { task, span });
   }
 
-  /** The same objects without a task: for cleaning up, which must be done even if the task is cancelled. */
+  /**
+   * The same objects without a task, for cleanup that must be done even if the task
+   * is cancelled.
+   */
   get untracked(): PoolObjects {
     return this.#task === undefined
       ? this
@@ -71,7 +80,7 @@ export class PoolObjects {
   }
 
   /**
-   * @param types that are accepted; none: any
+   * @param types accepted types; none: any type
    * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
    */
   get(id: string, ...types: readonly string[]): PoolObject {
@@ -96,7 +105,10 @@ export class PoolObjects {
     return this.#catalog.poolOf(id);
   }
 
-  /** The id of the object with an opaque reference. The mirror may show a new object only a moment later. */
+  /**
+   * The id of the object with an opaque reference. The mirror may show a new object
+   * with a delay.
+   */
   idOf(ref: Ref): string | undefined {
     return this.#catalog.get(ref)?.id;
   }

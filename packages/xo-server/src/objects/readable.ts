@@ -3,7 +3,10 @@ import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { noClient, type Client } from "../auth/client.js";
 import type { Extent } from "../rights/rights.js";
 
-/** The objects of a type that a caller may see; undefined: all. Equal rights give the same predicate. */
+/**
+ * The objects of a type that a caller may read; undefined: all. Equal rights give
+ * the same predicate.
+ */
 export type Readable = (type: string) => Predicate | undefined;
 
 interface Reader {
@@ -12,8 +15,8 @@ interface Reader {
 }
 
 /**
- * Each call of the result uses the rights that the caller has then. Anonymous
- * callers reach this only in the demo, and see all objects until they sign in.
+ * Each call of the result uses the rights that the caller has at that time.
+ * Anonymous callers, which only exist in the demo, may read all objects.
  */
 export function readableTo({ client, user }: Reader): Readable {
   if (client === noClient && user !== undefined)

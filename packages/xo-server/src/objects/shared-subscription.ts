@@ -6,15 +6,15 @@ import {
 } from "@xo-server/inventory";
 import { joinObject, type RawMember } from "../encoding/raw-json.js";
 
-/** Changes in one notification at most. */
+/** Maximum number of changes in one notification. */
 const PART = 256;
 
-/** The readable objects of a type: all, none, or those that pass the predicate. */
+/** The readable objects of a type: all, none, or those that meet a predicate. */
 export type TypeExtent = (type: string) => "all" | "none" | Predicate;
 
 /**
- * A change as a subscriber sees it: an added or changed object, a removed one,
- * or none of the readable objects.
+ * A change from the subscriber's point of view: an added or changed object, a
+ * removed one, or nothing, if the object is not readable.
  */
 type Meaning = "enter" | "exit" | undefined;
 
@@ -40,7 +40,7 @@ export class SharedSubscription {
     this.#extent = extent ?? (() => "all");
   }
 
-  /** The object was sent to a client. */
+  /** To be called when the object was sent to a client. */
   noteSent(type: string, id: string): void {
     if (typeof this.#extent(type) === "function") this.#sent.add(id);
   }
@@ -49,7 +49,7 @@ export class SharedSubscription {
     return Math.ceil(frame.changes.length / PART);
   }
 
-  /** The part of a frame that has the change of this revision. */
+  /** The part of a frame that contains the change of this revision. */
   static partAt(frame: Frame, revision: number): number {
     return Math.floor((revision - frame.first) / PART);
   }

@@ -12,10 +12,10 @@ export interface StoredPool {
 }
 
 /**
- * The snapshot cache is in `<dataDir>/inventory`. Files of pools that are
- * neither in the config nor stored are deleted.
+ * Options of the snapshot cache in `<dataDir>/inventory`. Files of pools that are
+ * neither in the config nor in the database are deleted.
  * @param stored pool connections of the database
- * @returns undefined: there is no cache
+ * @returns undefined: the cache is disabled
  */
 export async function toSnapshotCacheOptions(
   { dataDir, inventory, pools }: Config,

@@ -19,11 +19,14 @@ export interface InventorySources {
   readonly monitor: LoopMonitor;
   /** Pool connections of the database, which are not in the config. */
   readonly stored: readonly StoredPool[];
-  /** False: no snapshot cache is read or written. The pools of a demo or of a test do not exist at the next start. */
+  /**
+   * False: no snapshot cache is read or written, because the pools of a demo or a
+   * test do not exist at the next start.
+   */
   readonly hasSnapshotCache: boolean;
 }
 
-/** The mirror of all pools. It begins with the snapshot cache of the previous run. */
+/** Starts the mirror of all pools. It begins with the snapshot cache of the previous run. */
 export async function startInventory(
   { monitor, stored, hasSnapshotCache }: InventorySources,
   { config, loggers, clock = wallClock }: StartOptions,

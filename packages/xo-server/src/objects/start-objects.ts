@@ -17,8 +17,8 @@ import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /**
- * How long after the pools have been loaded the columns of searches are filled, in ms:
- * lists that have waited for the pools are answered first.
+ * Delay between the loading of the pools and the filling of the columns of
+ * searches, in ms: lists that have waited for the pools are answered first.
  */
 const PREPARE_DELAY_MS = 2_000;
 

@@ -7,7 +7,7 @@ export interface VerificationScheduleOptions {
     Inventory,
     "pools" | "mirrorStatus" | "counts" | "verify"
   >;
-  /** Time between two comparisons, in ms; 0: none. */
+  /** Interval of comparisons, in ms; 0: disabled. */
   readonly intervalMs: number;
   readonly clock: WallClock;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export interface VerificationScheduleOptions {
 export class VerificationSchedule {
   readonly #options: VerificationScheduleOptions;
   readonly #abort = new AbortController();
-  /** By pool: the class that was compared last. */
+  /** The class that was compared last, by pool. */
   readonly #lastClass = new Map<string, string>();
   #lastPool = "";
   #timer: unknown;

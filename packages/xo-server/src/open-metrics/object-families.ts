@@ -14,7 +14,10 @@ export interface ObjectFamily extends MetricFamily {
   readonly type: string;
   /** Top-level fields that `read` uses, besides the id. */
   readonly fields: readonly string[];
-  /** Undefined: no sample. @param now in seconds since the epoch */
+  /**
+   * Returns the value, or undefined for an object without a sample.
+   * @param now in seconds since the epoch
+   */
   readonly read: (
     object: ViewObject,
     names: Names,

@@ -2,9 +2,9 @@ import type { ViewObject } from "@xo-server/inventory";
 import { sampleLine, toLabels, type Labels } from "../metrics/sample-text.js";
 import { openMetricsHead } from "./family.js";
 
-/** Numbers that the metrics of the server itself (prefix `xo_`) are computed from. */
+/** The numbers from which the metrics of the server itself (prefix `xo_`) are computed. */
 export interface ServerFigures {
-  /** Undefined: unknown, as the database is unavailable. */
+  /** Undefined: unknown, because the database is unavailable. */
   readonly pendingTasks: number | undefined;
   readonly users: number;
   readonly groups: number;
@@ -29,7 +29,10 @@ interface Sample {
   readonly value: number;
 }
 
-/** The families of Xen Orchestra about itself. @param now in seconds since the epoch */
+/**
+ * Writes the families of metrics that Xen Orchestra has about itself.
+ * @param now in seconds since the epoch
+ */
 export function writeServerFamilies(
   figures: ServerFigures,
   now: number,

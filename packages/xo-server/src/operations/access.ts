@@ -9,7 +9,7 @@ import {
   type Permission,
 } from "./operation.js";
 
-/** An object of the catalog, as far as rights depend on it. */
+/** The part of an object of the catalog that rights depend on. */
 export interface CheckedObject {
   readonly type: string;
   /** As clients see it. */
@@ -27,7 +27,7 @@ export function checkLevel(
     : new XoError("FORBIDDEN", { permission });
 }
 
-/** @throws XoError SECOND_FACTOR_REQUIRED: the user must set it up before anything else */
+/** @throws XoError SECOND_FACTOR_REQUIRED: the user must set up a second factor first */
 export function checkSetUp(
   { user }: Pick<CallContext, "user">,
   {
@@ -41,7 +41,8 @@ export function checkSetUp(
 }
 
 /**
- * An object that the caller may not read does not exist for the caller.
+ * Checks a right on an object. An object that the caller may not read is reported
+ * as missing.
  * @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
  */
 export function checkObject(

@@ -15,24 +15,30 @@ export type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 /** Records changes in the audit log: operation, user, address and outcome. */
 export interface Audit {
   /**
-   * Called before a change: without audit log nothing is changed. @throws
-   * XoError STORE_UNAVAILABLE
+   * To be called before a change: nothing is changed without an audit log.
+   * @throws XoError STORE_UNAVAILABLE
    */
   check(): void;
-  /** Resolves when `check` would pass, or the signal is aborted. */
+  /** Resolves when `check` would succeed, or the signal is aborted. */
   untilWritable(signal: AbortSignal): Promise<void>;
   /**
-   * Called before a change: it is recorded that the change begins.
-   * @returns to be called with the outcome. It never rejects, as the change is
+   * To be called before a change; records its begin.
+   * @returns to be called with the outcome. It never rejects, because the change is
    * done: an entry that cannot be written now is written later
    * @throws XoError STORE_UNAVAILABLE: the change must not be made
    */
   begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Records a change that was not started. Never rejects, as `begin`. */
+  /**
+   * Records a change that was not started. Never rejects, like the function that
+   * `begin` returns.
+   */
   write(call: AuditedCall): Promise<void>;
-  /** Records a call that was refused for lack of a right, coalesced per user, operation and minute. */
+  /**
+   * Records a call that was rejected because of a missing right. Such calls are
+   * grouped by user, operation and minute.
+   */
   refuse(call: AuditedChange, error: Error): void;
-  /** Resolves when coalesced refusals are written. */
+  /** Resolves when the grouped rejections are written. */
   stop(): Promise<void>;
 }
 
@@ -80,7 +86,10 @@ export function createAudit(
   };
 }
 
-/** Besides what logs leave out: codes of second factors, and what may have passwords in it: configurations of guests, addresses of proxies. */
+/**
+ * Masked in addition to what logs mask: codes of second factors, and texts that may
+ * contain passwords, such as configurations of guests and addresses of proxies.
+ */
 const SECRET_PARAMETER =
   /^(otp|recoveryKey|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
 
@@ -126,7 +135,7 @@ function objectIdOf(
     const id: unknown = permission.id(params as never);
     return typeof id === "string" ? id : undefined;
   } catch {
-    // Of a refused call the parameters were not checked.
+    // The parameters of a rejected call were not validated.
     return undefined;
   }
 }
@@ -137,8 +146,9 @@ export function withoutSecrets(params: object): object {
 }
 
 /**
- * The same for the audit log and tasks. What the audit log leaves out because of
- * its size is not read to the end: a message may have megabytes.
+ * Parameters without secrets, for the audit log and tasks. Parameters that are too
+ * large for the audit log are not read to the end, because a message may have
+ * megabytes.
  */
 export function shownParameters(params: object): object {
   const limit = limits.auditParametersBytes;
@@ -147,7 +157,10 @@ export function shownParameters(params: object): object {
     : withoutSecrets(params);
 }
 
-/** Are there more characters than `limit`, without secrets? Their number is less than the bytes of the JSON. */
+/**
+ * Whether the parameters without secrets are longer than `limit` characters. Their
+ * length is less than the size of the JSON.
+ */
 function isLonger(params: object, limit: number): boolean {
   let left = limit;
   const count = (value: unknown, depth: number): void => {

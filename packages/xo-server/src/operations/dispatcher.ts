@@ -32,10 +32,10 @@ export type { Dispatcher } from "./operation.js";
 /** @typeParam S the services that handlers work with */
 export interface DispatcherOptions<S> {
   readonly services: S;
-  /** Of all pools, without a task. */
+  /** Objects of all pools, without a task. */
   readonly objects: PoolObjects;
   readonly logger: Logger;
-  /** Default: there is no audit log. */
+  /** Default: changes are not audited. */
   readonly audit?: Audit;
   /** Default: changes are not recorded. */
   readonly activity?: ActivityRecorder;
@@ -99,7 +99,7 @@ class OperationDispatcher<S> implements Dispatcher {
     return span === undefined ? call() : inSpan(span, call);
   }
 
-  /** Names that clients invent are not recorded. */
+  /** Names that clients have invented are not recorded. */
   #startSpan(name: string, context: CallContext): Span | undefined {
     const { tracer } = this.options;
     if (tracer === undefined || !this.#entries.has(name)) return undefined;
@@ -142,7 +142,7 @@ class OperationDispatcher<S> implements Dispatcher {
     const handled = new HandlerCall(context, this, { span });
     return this.#handle(name, async ({ operation }) => {
       if (!isOnlyReport) admitAgain(operation, objectId, handled);
-      // Its parameters were checked when it began, and are without secrets now.
+      // The parameters were validated when the operation began; their secrets were removed since.
       const resumed: Operation<S> = {
         ...operation,
         permission: byId(operation, objectId),
@@ -151,7 +151,7 @@ class OperationDispatcher<S> implements Dispatcher {
       };
       const before = this.#touchedPools(resumed, params, handled);
       const result = await this.#change(resumed, params, handled);
-      // Its pool may have connected only meanwhile.
+      // The pool may only have connected in the meantime.
       const after = this.#touchedPools(resumed, params, handled);
       await this.#catchUp(new Set([...before, ...after]));
       return result;
@@ -172,7 +172,11 @@ class OperationDispatcher<S> implements Dispatcher {
     }
   }
 
-  /** Refusals of users for lack of a right go to the audit log. @returns the parameters, checked */
+  /**
+   * Validates a call. Rejections because of a missing right are written to the
+   * audit log.
+   * @returns the validated parameters
+   */
   #admit(entry: Entry<S>, input: unknown, context: HandlerCall<S>): object {
     try {
       return admit(entry, input, context);
@@ -231,7 +235,11 @@ class OperationDispatcher<S> implements Dispatcher {
   }
 }
 
-/** The caller of an interrupted operation may have lost the right to it. @throws XoError UNAUTHORIZED, FORBIDDEN, NO_SUCH_OBJECT */
+/**
+ * Checks rights again, because the caller of an interrupted operation may have lost
+ * them.
+ * @throws XoError UNAUTHORIZED, FORBIDDEN, NO_SUCH_OBJECT
+ */
 function admitAgain<S>(
   { permission }: Operation<S>,
   id: string,
@@ -257,7 +265,7 @@ function toObject(input: unknown): object {
     : {};
 }
 
-/** @returns the parameters, checked */
+/** @returns the validated parameters */
 function admit<S>(
   { operation, check }: Entry<S>,
   input: unknown,

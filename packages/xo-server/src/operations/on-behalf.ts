@@ -3,7 +3,10 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { noClient } from "../auth/client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
-/** A call that the server makes for a user: that of a job, or of an interrupted task that is resumed. */
+/**
+ * The context of a call that the server makes for a user: for a job, or for an
+ * interrupted task that is resumed.
+ */
 export function onBehalfOf(
   user: AuthenticatedUser,
   task?: TaskContext,

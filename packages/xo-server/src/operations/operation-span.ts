@@ -2,7 +2,7 @@ import type { Span } from "../telemetry/span.js";
 import type { Tracer } from "../telemetry/tracer.js";
 import type { CallContext } from "./operation.js";
 
-/** @param kind server: called from outside; internal: by another operation */
+/** @param kind server: called by a client; internal: called by another operation */
 export function startOperationSpan(
   tracer: Tracer,
   name: string,

@@ -9,10 +9,10 @@ import type { Action } from "../rights/actions.js";
 import type { SpanContext } from "../telemetry/trace-context.js";
 
 /**
- * Permission levels; each includes the ones before. A `guest` is anonymous and
- * reads what a sign-in page needs (`viewer`: in the demo, pools and objects
- * too). A `user` has signed in and may read the objects that the user's rights
- * allow. An `operator` may operate all objects.
+ * Permission levels; each includes the previous ones. A `guest` is anonymous and
+ * reads what a sign-in page needs. A `viewer` is an anonymous client of the demo,
+ * who also reads pools and objects. A `user` has signed in and may read the objects
+ * that the user's rights allow. An `operator` may operate all objects.
  */
 export const permissions = [
   "none",
@@ -24,12 +24,12 @@ export const permissions = [
 ] as const;
 export type Permission = (typeof permissions)[number];
 
-/** The right to do something to one object, that the parameters name. */
+/** Requires a right on one object, which the parameters name. */
 export interface ObjectPermission {
   readonly action: Action;
   /** Type of the object, such as `VM`; `*`: any. */
   readonly resource: string;
-  /** Its id. The parameters have been checked. */
+  /** Returns the id of the object from the validated parameters. */
   readonly id: (params: never) => string;
 }
 
@@ -40,23 +40,36 @@ export interface CallContext {
   readonly permission: Permission;
   /** The connection that notifications are sent to. */
   readonly client: Client;
-  /** IP address of the client, without a port; of calls of the server itself, what makes them: `job:<id>`, `balancer`. */
+  /**
+   * IP address of the client, without a port. For calls by the server itself, its
+   * component: `job:<id>`, `balancer`.
+   */
   readonly address: string;
   /** The task that the call reports to; absent: no client follows it. */
   readonly task?: TaskContext;
   /** Called when the call was admitted and its handler begins. */
   readonly onBegin?: (() => void) | undefined;
-  /** One of many calls: it may end before the mirror shows its changes. */
+  /** The call is one of many: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
-  /** One of the calls of a task: it waits while the database is unavailable, instead of being refused. */
+  /**
+   * The call is part of a task: while the database is unavailable it waits instead
+   * of being rejected.
+   */
   readonly waitsForStore?: boolean;
   /**
-   * The caller uses the one-time path of the result immediately, as REST does: it is not counted.
+   * The caller uses the one-time path of the result immediately, as REST does, so
+   * that the path does not count in limits.
    */
   readonly takesPathAtOnce?: boolean;
-  /** What is called: another server of the database calls it again to serve a one-time path. */
+  /**
+   * The operation and its parameters: another server of the database repeats the
+   * call to serve a one-time path.
+   */
   readonly invocation?: Invocation | undefined;
-  /** Resolves when the response to the call was sent, of a batch that of all its calls. Absent: no response is sent. */
+  /**
+   * Resolves when the response to the call was sent; for a batch, when the
+   * responses to all its calls were. Absent: no response is sent.
+   */
   readonly answered?: Promise<void> | undefined;
   /** The span that the call is part of: that of the client, or of the calling operation. */
   readonly trace?: SpanContext | undefined;
@@ -69,26 +82,28 @@ export interface Invocation {
 }
 
 /**
- * What a handler gets: the caller, the task that it reports to, and what it
- * works with.
- * @typeParam S the services of the server
+ * The context of a handler: the caller, the task that it reports to, and the
+ * services that it uses. @typeParam S the services of the server
  */
 export interface HandlerContext<S = unknown> extends CallContext {
-  /** Aborted when the task is cancelled. XAPI tasks of `objects` are cancelled with it, without the handler's doing. */
+  /**
+   * Aborted when the task is cancelled. XAPI tasks of `objects` are then cancelled
+   * automatically.
+   */
   readonly signal: AbortSignal;
-  /** Without a task id where no client follows the call. */
+  /** Has no task id if no client follows the call. */
   readonly task: TaskContext;
   /** Objects of the pools. XAPI tasks that are started through them are parts of `task`. */
   readonly objects: PoolObjects;
   readonly services: S;
   /** For operations that call others by their names. */
   readonly dispatcher: Dispatcher;
-  /** @param fraction 0 to 1; without it, the progress is that of the XAPI task under way */
+  /** @param fraction 0 to 1; without a call, the progress is that of the running XAPI task */
   progress(fraction: number): void;
   /**
-   * Required for each object that parameters name besides that of the
-   * permission: a host to start on, an SR for a disk.
-   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller may not do this to it
+   * Checks a right on an object. Required for each object in the parameters besides
+   * that of the permission, such as a host to start on, or an SR for a disk.
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller does not have the right
    */
   check(action: Action, resource: string, id: string): void;
   /**
@@ -107,31 +122,37 @@ export interface Operation<S = never> {
   /** `noun.verb` */
   readonly name: string;
   readonly summary: string;
-  /** JSON Schema of an object. Other parameters are refused, unless the schema allows them. */
+  /** JSON Schema of an object. Other parameters are rejected, unless the schema allows them. */
   readonly params: TObject;
   readonly result: TSchema;
-  /** The least that a caller needs. */
+  /** The minimum permission of a caller. */
   readonly permission: Permission | ObjectPermission;
-  /** Written to the audit log, and refused while that cannot be written. */
+  /** Whether calls are written to the audit log, and rejected while it cannot be written. */
   readonly changes?: boolean;
-  /** Also for a user who must set up a second factor first. Operations without a permission always are. */
+  /**
+   * Whether a user who must set up a second factor may call it. Operations without
+   * a permission are always allowed.
+   */
   readonly isForSetUp?: boolean;
   readonly handler: (params: never, context: HandlerContext<S>) => unknown;
   /**
    * Continues after a crash of the server from the state that the handler has
-   * persisted (`task.persistState`): in the same task, for the same user, with
-   * the rights that the user has then. Absent: XAPI tasks under way are waited
-   * for, and the task reports what was not done.
+   * persisted (`task.persistState`): in the same task, for the same user, with the
+   * rights that the user has then. Absent: the server waits for running XAPI tasks,
+   * and the task reports what was not done.
    */
   readonly resume?: (
     state: never,
     context: HandlerContext<S>,
     interrupted: InterruptedTask,
   ) => unknown;
-  /** `resume` is called while XAPI tasks of the previous run may still be running. Default: when they have ended. */
+  /**
+   * `resume` is called while XAPI tasks of the previous run may still be running.
+   * Default: when they have ended.
+   */
   readonly resumesAtOnce?: boolean;
   /**
-   * With these parameters the operation is one XAPI task and nothing else: the
+   * Whether the operation with these parameters is a single XAPI task, so that the
    * outcome of that task is the outcome of an interrupted call.
    */
   readonly isOneCall?: (params: never) => boolean;
@@ -139,7 +160,7 @@ export interface Operation<S = never> {
   readonly rest?: RestRoute | readonly RestRoute[];
 }
 
-/** An operation with the types that its schemas give to its parameters and its result. */
+/** An operation whose parameters and result have the types that its schemas describe. */
 export type OperationDefinition<
   P extends TObject,
   R extends TSchema,
@@ -162,7 +183,11 @@ export type OperationDefinition<
   ) => Static<R> | Promise<Static<R>>;
 };
 
-/** Type checks that handler and schemas fit each other. Operations of the server use that of methods/, which knows their services. */
+/**
+ * Declares an operation, so that handler and schemas are type-checked. Operations
+ * of the server use the function of the same name in methods/, which knows their
+ * services.
+ */
 export function defineOperation<
   P extends TObject,
   R extends TSchema,
@@ -171,12 +196,13 @@ export function defineOperation<
   return operation;
 }
 
-/** Calls operations: checks parameters and rights, runs the handler, names its errors. */
+/** Calls operations: validates parameters, checks rights, runs the handler, and converts errors. */
 export interface Dispatcher {
   readonly operations: readonly Operation[];
   find(name: string): Operation | undefined;
   /**
-   * Checks parameters and rights as `call` does, and runs nothing.
+   * Validates parameters and checks rights like `call`, without running the
+   * operation.
    * @throws XoError or XapiError that `call` would throw before it begins
    */
   admit(name: string, params: unknown, context: CallContext): void;
@@ -195,16 +221,16 @@ export interface Dispatcher {
 /** A call of the previous run of the server, as far as it is known. */
 export interface InterruptedCall {
   readonly name: string;
-  /** Id of the object, where the permission of the operation is about one. */
+  /** Id of the object, if the permission of the operation is about one. */
   readonly objectId: string;
   /** Without secrets. */
   readonly params: object;
   readonly run: (context: HandlerContext<never>) => Promise<unknown>;
-  /** `run` only reports what XAPI has done: rights are not checked. */
+  /** `run` only reports what XAPI has done, so rights are not checked. */
   readonly isOnlyReport?: boolean;
 }
 
-/** Each level includes the ones before it. */
+/** Whether a permission level includes another one. */
 export function isAllowed(held: Permission, needed: Permission): boolean {
   return permissions.indexOf(held) >= permissions.indexOf(needed);
 }

@@ -16,19 +16,19 @@ export type CheckParameters = (given: unknown) => object;
 export interface Validators {
   /** Reports all errors of small parameters. */
   readonly detailed: Ajv;
-  /** Stops at the first error: a message may have a million wrong values. */
+  /** Stops at the first error, because a message may have a million wrong values. */
   readonly quick: Ajv;
 }
 
 export function createValidators(): Validators {
   const options = {
     useDefaults: true,
-    // Errors have the schema and the value: for readable messages.
+    // Errors contain the schema and the value, for readable messages.
     verbose: true,
     allowUnionTypes: true,
-    // Validating the schemas themselves would take 50 ms of each start; the tests do.
+    // Validating the schemas themselves would add 50 ms to each start; the tests do it instead.
     validateSchema: false,
-    // Making the code shorter takes 40 % of the time of compiling, and does not make it faster.
+    // Optimizing the generated code takes 40 % of the compile time without making it faster.
     code: { optimize: false },
   };
   return {
@@ -44,7 +44,8 @@ export function createCheck(
 ): CheckParameters {
   const known = Object.keys(params.properties);
   const isOpen = Reflect.get(params, "additionalProperties") === true;
-  // At the first call: compiling those of all operations would take 200 ms of each start.
+  // Compiled at the first call: compiling the validators of all operations would
+  // add 200 ms to each start.
   const validators = new Map<Ajv, ValidateFunction>();
   const validatorOf = (ajv: Ajv): ValidateFunction => {
     const validate =
@@ -55,7 +56,7 @@ export function createCheck(
   };
   return (given) => {
     const input = toObject(given);
-    // Some clients send a dummy to methods that take nothing.
+    // Some clients send a dummy parameter to methods without parameters.
     if (known.length === 0 && !isOpen) return {};
     const validate = validatorOf(isSmall(input) ? detailed : quick);
     const cleaned = readAlias(readQuestionMarks(input, known), known, name);
@@ -64,17 +65,23 @@ export function createCheck(
   };
 }
 
-/** Members of an object with any keys, unless its schema has another bound. */
+/**
+ * Maximum number of members of an object with arbitrary keys, unless its schema has
+ * another limit.
+ */
 const MOST_MEMBERS = 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Members that hold schemas: one, or a list. */
+/** Keywords whose value is a schema or a list of schemas. */
 const INNER = ["items", "additionalProperties", "anyOf", "allOf", "oneOf"];
-/** By key. */
+/** Keywords whose value is an object of schemas. */
 const INNER_BY_KEY = ["properties", "patternProperties"];
 
-/** A copy in which objects with any keys have a bound: checking a hundred thousand members blocks the server. */
+/**
+ * A copy of a schema that limits the number of members of objects with arbitrary
+ * keys: checking a hundred thousand members would block the server.
+ */
 function withBounds(schema: Schema): Schema {
   const hasAnyKeys =
     isMember(schema["patternProperties"]) ||
@@ -106,7 +113,10 @@ function isMember(value: unknown): value is Schema {
   return typeof value === "object" && value !== null;
 }
 
-/** Values of parameters whose errors are all reported: 1 us each. */
+/**
+ * Maximum number of values in parameters for which all errors are reported;
+ * validation takes about 1 us per value.
+ */
 const SMALL = 2_000;
 
 function isSmall(params: object): boolean {
@@ -134,7 +144,10 @@ function toObject(given: unknown): object {
   });
 }
 
-/** `"foo?"` is read as `foo` where that is known, and dropped where it is not. */
+/**
+ * Clients of Xen Orchestra send `"foo?"` for an optional parameter: it is read as
+ * `foo` if that is known, and dropped otherwise.
+ */
 function readQuestionMarks(given: object, known: readonly string[]): Members {
   return Object.fromEntries(
     Object.entries(given)
@@ -156,7 +169,10 @@ function readAlias(
   return { ...others, id };
 }
 
-/** `on.threshold must be a number, not a string`; unknown members name themselves. */
+/**
+ * `on.threshold must be a number, not a string`; the reason of an unknown member
+ * already contains its name.
+ */
 function toSentence({ path, reason }: SchemaProblem): string {
   if (reason.startsWith("unknown ")) return reason;
   const place = toDottedPath(path);

@@ -2,7 +2,10 @@ import type { WallClock } from "@xo-server/kit";
 import type { AuditedCall, AuditedChange } from "./audited-call.js";
 
 const INTERVAL_MS = 60_000;
-/** Pairs of user and operation; refusals of further ones within the interval are not recorded. */
+/**
+ * Maximum number of pairs of user and operation per interval; rejections of further
+ * ones are not recorded.
+ */
 const MAX_PAIRS = 10_000;
 
 interface Coalesced {
@@ -13,9 +16,9 @@ interface Coalesced {
 }
 
 /**
- * Records refused calls of users: the first one of a user and operation immediately, the number of
- * those that follow within a minute in one further entry. So a flood of refused calls cannot fill
- * the audit log.
+ * Records rejected calls of users: the first one of a user and operation
+ * immediately, and the number of those that follow within a minute in another
+ * entry. A flood of rejected calls therefore cannot fill the audit log.
  */
 export class RefusalLog {
   readonly #write: (call: AuditedCall) => Promise<void>;
@@ -31,7 +34,7 @@ export class RefusalLog {
 
   add(call: AuditedChange, error: Error): void {
     const { user } = call.context;
-    // Anonymous clients could fill the audit log from ever new addresses.
+    // Anonymous clients could fill the audit log by using many addresses.
     if (user === undefined) return;
     const key = `${user.id} ${call.operation.name}`;
     const recent = this.#recent.get(key);

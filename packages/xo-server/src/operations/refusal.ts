@@ -8,7 +8,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "STORE_UNAVAILABLE",
 ]);
 
-/** Errors that refuse a call before it begins. */
+/** Whether the error rejects a call before it begins. */
 export function isRefusal(error: unknown): error is XoError {
   return error instanceof XoError && REFUSALS.has(error.code);
 }

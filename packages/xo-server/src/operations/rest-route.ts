@@ -2,33 +2,43 @@
 export interface RestRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /**
-   * Under /rest/v0; `{id}` is a parameter of the operation: `/vms/{id}/actions/start`. If the first
-   * is an object of this folder, it is looked up there only.
+   * Path under /rest/v0; `{id}` is a parameter of the operation:
+   * `/vms/{id}/actions/start`. If the first segment is a collection, the object is
+   * only searched in that collection.
    */
   readonly path: string;
-  /** The name by which tools built on the specification know it. */
+  /** Operation id of the OpenAPI document, which tools use as name. */
   readonly operationId: string;
-  /** Default: the operation's. */
+  /** Default: the summary of the operation. */
   readonly summary?: string;
-  /** Whether an assistant may use it: without or with confirmation, or not. Default: not. */
+  /**
+   * Whether AI assistants may use the route: without confirmation, with
+   * confirmation, or not. Default: not.
+   */
   readonly exposure?: "allow" | "confirm" | "deny";
   /**
-   * Status of success. 201: the result is or has an id, and `Location` is the
-   * path of its object. Default: 200, or 204 without a result.
+   * Status of a successful response. 201: the result is, or has, the id of a new
+   * object, whose path is in `Location`. Default: 200, or 204 without a result.
    */
   readonly status?: 200 | 201 | 204;
-  /** The operation offers a one-time path: the transfer runs here immediately, in bytes. */
+  /**
+   * Whether the operation offers a one-time path: the bytes are transferred by this
+   * request instead.
+   */
   readonly isTransfer?: boolean;
-  /** Answers 202 with a task, unless `?sync` is set. */
+  /** Whether the response is 202 with a task, unless `?sync` is set. */
   readonly isAction?: boolean;
-  /** Folder of the object whose id the result is, or has as `id`. Default: the one that the path names, with status 201. */
+  /**
+   * Collection of the object whose id is the result, or its member `id`. Default:
+   * the collection in the path, with status 201.
+   */
   readonly creates?: string;
-  /** Power state that the object must be in, where the operation would take others. */
+  /** Required power state of the object, if the operation accepts others too. */
   readonly from?: string;
-  /** Parameters that are the same in every request here, and not taken from it. */
+  /** Parameters with fixed values, which are not taken from the request. */
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Parameter by key of the body, where they differ. */
+  /** Parameters by their key in the body, where the names differ. */
   readonly body?: Readonly<Record<string, string>>;
-  /** A result, for the specification: assistants take its keys as default fields. */
+  /** Example of a result in the OpenAPI document; AI assistants use its keys as default fields. */
   readonly example?: unknown;
 }

@@ -8,7 +8,7 @@ interface Audited<S> {
   readonly audit: Audit;
 }
 
-/** Runs an operation that changes something: its begin and its outcome are recorded. */
+/** Runs an operation that changes something, and records its begin and outcome. */
 export async function runAudited<S>(
   operation: Operation<S>,
   params: object,
@@ -20,7 +20,8 @@ export async function runAudited<S>(
     result = await runOperation(operation, params, context);
   } catch (error) {
     const written = end({ error: error as Error });
-    // A refusal need not wait for that: REST distinguishes a refusal from a running task by how soon it comes.
+    // A rejection does not wait for the audit log: REST treats a call that is not
+    // rejected quickly as a running task.
     if (!isRefusal(error)) await written;
     throw error;
   }
@@ -29,8 +30,8 @@ export async function runAudited<S>(
 }
 
 /**
- * Records that a change begins. One call of a task waits while the database is unavailable: nothing was
- * sent for it yet.
+ * Records that a change begins. A call of a task waits while the database is
+ * unavailable, because it has not sent anything yet.
  * @throws XoError STORE_UNAVAILABLE, ABORTED
  */
 async function beginChange<S>(
@@ -52,7 +53,7 @@ async function beginChange<S>(
     }
 }
 
-/** An operation without a result answers true: clients decode the answer into a boolean. */
+/** The result of an operation without a result is true, because clients decode it as a boolean. */
 export async function runOperation<S>(
   { handler }: Operation<S>,
   params: object,

@@ -1,15 +1,15 @@
-/** Ids are shorter: two uuids and a hyphen. */
+/** Maximum length of an id: two UUIDs and a hyphen. */
 const LONGEST_ID = 80;
 
-/** Values that are searched at most; of more, only pools of the first are found. */
+/** Maximum number of values that are searched; pools of further values are not found. */
 const MOST_VALUES = 500;
 
-/** `VDIs[0].SR` is as deep as parameters name objects. */
+/** Maximum depth at which parameters name objects, as in `VDIs[0].SR`. */
 const DEEPEST = 3;
 
 /**
- * Pools of the objects that parameters name, each once.
- * @param connectionOf the id of the connection of an object's pool
+ * Pools of the objects that parameters name, without duplicates.
+ * @param connectionOf returns the id of the connection of an object's pool
  */
 export function touchedPools(
   params: object,

@@ -1,15 +1,16 @@
 import { XoError } from "@xo-server/model";
 
 export interface UndoStep {
-  /** What stays if this step fails: `host h1 (disabled)`. */
+  /** What remains if this step fails: `host h1 (disabled)`. */
   readonly left: string;
   readonly run: () => Promise<unknown>;
 }
 
 /**
- * Undoes, after a failure, what was done before it.
- * @param steps run one after another; a step that fails does not keep the others from being run
- * @returns what is to be thrown: the failure; LEFT_BEHIND, with the failure as its cause, if a step failed
+ * Undoes completed steps after a failure.
+ * @param steps run one after another; a failure of one does not prevent the others
+ * @returns the error to throw: the failure, or LEFT_BEHIND with the failure as its
+ * cause if a step failed
  */
 export async function undoAfter(
   failure: unknown,

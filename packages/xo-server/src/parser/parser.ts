@@ -8,7 +8,7 @@ import type { Decoder } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 
-/** Delays of at most `upTo` ms and more than those of the bucket before. */
+/** Number of delays of at most `upTo` ms that are longer than those of the previous bucket. */
 export interface DelayBucket {
   readonly upTo: number;
   readonly count: number;
@@ -27,11 +27,11 @@ export interface ParserFigures {
 
 /** The decoder of the pools' responses, and its metrics. */
 export interface Parser {
-  /** Of parser-pool, for xen-api: neither package imports the other. */
+  /** The decoder of parser-pool, passed to xen-api: neither package imports the other. */
   readonly decoder: Decoder;
   /** Decodes RRDs and RRD updates of hosts. */
   readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
-  /** Starts the threads before the first response arrives. */
+  /** Starts the threads in advance, before the first response arrives. */
   warmUp(): void;
   readFigures(): ParserFigures;
   /** Times that tasks have waited and run since the start: cumulative histograms. */
@@ -47,7 +47,7 @@ export function createParser(
   const pool: ParserPool = createParserPool({
     ...config,
     startsOnDemand: true,
-    // 0: as many as the pool derives from the number of processors.
+    // 0: parser-pool derives the number from that of the processors.
     ...(maxThreads === 0 ? {} : { maxThreads }),
     logger,
   });

@@ -24,12 +24,12 @@ export interface EvacuationCall {
 export interface HostEvacuationPlan {
   /** Ids of VMs that have a target. */
   readonly placed: ReadonlySet<string>;
-  /** VMs that cannot be evacuated, proven or because of placement rules. */
+  /** VMs that provably cannot be evacuated, or cannot be because of placement rules. */
   readonly stuck: readonly Unplaced[];
   readonly conflict?: Conflict | undefined;
   /**
-   * XAPI's own evacuation would not follow the plan: it does not know our
-   * rules, or other VMs must make room.
+   * XAPI's own evacuation would not follow the plan, because it does not know our
+   * rules, or because other VMs must be migrated first.
    */
   readonly isNeeded: boolean;
   /**
@@ -48,11 +48,11 @@ export class EvacuationPlanner {
   }
 
   /**
-   * Plans each host as if it alone were evacuated.
+   * Plans the evacuation of each host as if it were the only one.
    * @param hosts hosts of one pool
    * @param without ids of VMs that will not be running
-   * @returns plans by host id; undefined: planning failed, a warning was added
-   *   to the task
+   * @returns plans by host id; undefined: planning failed, a warning was added to
+   * the task
    * @throws XoError ABORTED
    */
   async plans(

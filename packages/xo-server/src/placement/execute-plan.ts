@@ -35,9 +35,9 @@ export interface PlanOutcome {
     readonly step: PlanStep;
     readonly error: StepError;
   }[];
-  /** Not started. */
+  /** Steps that were not started. */
   readonly skipped: readonly PlanStep[];
-  /** The task or the signal was aborted. */
+  /** Whether the task or the signal was aborted. */
   readonly isAborted: boolean;
 }
 
@@ -177,7 +177,7 @@ function nameOf({ kind, vm, to }: PlanStep, objects: PoolObjects): string {
     try {
       return String(objects.get(id).object["name_label"]);
     } catch {
-      // Deleted meanwhile.
+      // Deleted in the meantime.
       return id;
     }
   };

@@ -1,4 +1,4 @@
-/** State of a VM, of its XAPI record or as clients see it. */
+/** State of a VM, from its XAPI record or from the object that clients see. */
 export interface VmState {
   readonly power_state?: unknown;
   readonly current_operations?: unknown;
@@ -13,9 +13,9 @@ export interface MigrationObstacle {
 }
 
 /**
- * The one predicate for planning a live migration and for starting it: if they
- * differed, the same migration would be planned and refused for ever. XAPI
- * migrates running VMs only; a paused VM has a host, but stays there.
+ * Why a VM cannot be live-migrated. Both planning and execution use this function;
+ * otherwise a migration could be planned and rejected again and again. XAPI only
+ * migrates running VMs; a paused VM has a host, but stays there.
  * @returns undefined: the VM can be migrated
  */
 export function migrationObstacle({

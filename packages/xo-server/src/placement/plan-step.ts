@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
-/** One action on a VM: see Action of the placement package. */
+/** One action on a VM, see Action of the placement package. */
 export interface PlanStep {
   readonly kind: "start" | "migrate";
   readonly vm: string;
@@ -9,7 +9,7 @@ export interface PlanStep {
   readonly to: string;
   /** Only for starts: VMs with a lower order start first. */
   readonly order?: number;
-  /** Indices of steps that must end before. */
+  /** Indices of steps that must end first. */
   readonly after?: readonly number[];
 }
 

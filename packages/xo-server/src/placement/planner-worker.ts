@@ -50,7 +50,7 @@ export interface PlannerRequest {
   readonly model: number;
   /** Absent: the thread has the model already. */
   readonly packedModel?: SerializedValue;
-  /** By position. */
+  /** Arguments by position. */
   readonly args: SerializedValue;
 }
 

@@ -60,8 +60,8 @@ function vcpusOf(
 }
 
 /**
- * Bytes that XAPI reserves for the VM on its host: the dynamic maximum,
- * whatever its balloon holds now; more while its memory is being reduced.
+ * Memory that XAPI reserves for the VM on its host, in bytes: the dynamic maximum,
+ * regardless of the balloon driver; more while the memory is being reduced.
  */
 function memoryOf(
   record: XapiRecord,

@@ -18,7 +18,7 @@ interface Chunk {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Items are objects of about 300 bytes, 1 to 2 us each. */
+/** List items per chunk. Items are objects of about 300 bytes and take 1 to 2 us each. */
 const ITEMS_PER_CHUNK = 64;
 /** Lists inside list items are not split. */
 const MAX_DEPTH = 4;
@@ -102,7 +102,7 @@ export function buffersOf({
   return [root.buffer, ...pieces.map(({ bytes }) => bytes.buffer)];
 }
 
-/** A copy in a buffer of its own, which can be transferred. */
+/** A copy in a separate buffer, which can be transferred. */
 function toBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(serialize(value));
 }

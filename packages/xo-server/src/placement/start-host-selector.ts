@@ -107,7 +107,7 @@ export class StartHostSelector {
     const { objects, inventory } = this.#parts;
     const connection = objects.connectionOf(id);
     if (connection !== undefined)
-      // A disconnected pool: the VM is no longer counted, as its state is unknown.
+      // The pool is disconnected and the state of the VM unknown: it is no longer counted.
       await inventory.catchUp(connection).catch(() => undefined);
     this.#starting.delete(id);
   }

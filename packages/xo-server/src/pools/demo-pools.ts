@@ -12,7 +12,7 @@ export interface DemoPoolsOptions {
   readonly startDemoPools?: StartDemoPools | undefined;
   readonly pools: Pick<Pools, "connect" | "disconnect" | "listSummaries">;
   readonly logger: Logger;
-  /** Aborted: the server ends. */
+  /** Aborted when the server stops. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,14 +33,14 @@ export class DemoPools {
     return this.#state;
   }
 
-  /** Whether it is a simulated pool. */
+  /** Whether the id is that of a simulated pool. */
   has(id: string): boolean {
     return this.#ids.includes(id);
   }
 
   /**
    * @param profiles of simulated pools, such as `C`
-   * @returns their ids, as soon as they are being connected
+   * @returns the ids of the pools, which are being connected then
    * @throws XoError UNSUPPORTED, ABORTED, ALREADY_EXISTS
    */
   async open(profiles: readonly string[]): Promise<readonly string[]> {
@@ -66,7 +66,10 @@ export class DemoPools {
     }
   }
 
-  /** Stops the simulator and removes the pools' objects. False: there were none. */
+  /**
+   * Stops the simulator and removes the objects of its pools.
+   * @returns false: there were no simulated pools
+   */
   async close(): Promise<boolean> {
     const running = this.#running;
     if (running === undefined) return false;
@@ -79,7 +82,7 @@ export class DemoPools {
     return true;
   }
 
-  /** Stops the simulator at the end of the server, when its pools are disconnected. */
+  /** Stops the simulator when the server stops, after its pools were disconnected. */
   async stop(): Promise<void> {
     await this.#running?.stop();
   }

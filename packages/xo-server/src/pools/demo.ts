@@ -15,8 +15,8 @@ export interface Demo {
 }
 
 /**
- * Starts simulated pools in a process of their own. Passed by `bin`, the only
- * package that imports the simulator.
+ * Starts simulated pools in a separate process. The folder `bin` passes it, because
+ * it alone may import the simulator.
  */
 export type StartDemoPools = (profiles: readonly string[]) => Demo;
 

@@ -6,12 +6,15 @@ import {
   type ProbeOptions,
 } from "@xo-server/xen-api";
 
-/** Probes at a time, of all callers: the server is no port scanner. */
+/**
+ * Maximum number of concurrent probes of all callers, so that the server cannot be
+ * used as a port scanner.
+ */
 const MAX_AT_A_TIME = 4;
 
 type Probe = (options: ProbeOptions) => Promise<HostProbe>;
 
-/** Connects to addresses without signing in, to see whether there is a XAPI. */
+/** Connects to addresses without signing in, to find out whether XAPI answers there. */
 export class HostProber {
   readonly #decoder: Decoder;
   readonly #probe: Probe;
@@ -22,7 +25,7 @@ export class HostProber {
     this.#probe = probe;
   }
 
-  /** @throws XoError QUEUE_FULL, CONFIG_INVALID: no address */
+  /** @throws XoError QUEUE_FULL; CONFIG_INVALID: not an address */
   async probe(options: Omit<ProbeOptions, "decoder">): Promise<HostProbe> {
     if (this.#running >= MAX_AT_A_TIME)
       throw new XoError("QUEUE_FULL", { what: "probing", size: this.#running });

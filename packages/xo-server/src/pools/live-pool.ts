@@ -18,7 +18,7 @@ export interface XapiPoolOptions {
   readonly logger: Logger;
 }
 
-/** How the first load went. */
+/** Result of the first load. */
 interface Load {
   readonly ms: number;
   readonly bytes: number;
@@ -104,7 +104,7 @@ export class XapiPool implements LivePool {
     if (wasConnected) logger.info(`${xapi.label}: disconnected`);
   }
 
-  /** A connection leads to one pool: its UUID is read once. */
+  /** A connection belongs to one pool, so the UUID is read once. */
   #poolUuid(): string | undefined {
     if (this.#uuid !== undefined) return this.#uuid;
     const { settings, inventory } = this.#options;
@@ -116,7 +116,7 @@ export class XapiPool implements LivePool {
   #update(): void {
     const { xapi, clock, logger, conflicts, settings } = this.#options;
     const { state } = xapi;
-    // After `stop` the connection must not be entered again.
+    // After `stop` the connection must not be registered again.
     if (state.name !== "stopped")
       conflicts.update(
         settings,
@@ -151,7 +151,7 @@ function toIsoOrNull(time: number | undefined): string | null {
   return time === undefined ? null : toIso(time);
 }
 
-/** Most pools have nothing of most classes. */
+/** Leaves out classes without objects, because most pools have no objects of most classes. */
 function withoutZeros(
   counts: ReadonlyMap<string, number>,
 ): Record<string, number> {

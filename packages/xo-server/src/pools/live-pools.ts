@@ -21,7 +21,7 @@ export interface LivePoolsOptions {
   readonly clock?: WallClock;
 }
 
-/** Real pools: a XAPI client and its mirror each. */
+/** Real pools, each with a XAPI client and a mirror. */
 export function createLivePools(options: LivePoolsOptions): CreatePool {
   const { inventory, loggers } = options;
   const conflicts = new PoolConflicts(inventory, loggers.named("xo:pools"));

@@ -1,18 +1,18 @@
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 
-/** What is known of the pool behind a connection. */
+/** What is known about the pool of a connection. */
 export interface NamedPool {
   readonly poolId: string;
   readonly poolNameLabel: string;
   /** Id of its coordinator. */
   readonly master?: string;
-  /** Of the coordinator's software. */
+  /** Software version of the coordinator. */
   readonly version?: string;
 }
 
 const PAGE = 100;
 
-/** Pools by the connection through which they are known. */
+/** Pools by the id of their connection. */
 export async function namedPools({
   catalog,
   queries,

@@ -2,22 +2,22 @@ import type { Inventory } from "@xo-server/inventory";
 import type { Logger } from "../log/logger.js";
 import type { PoolWarning } from "../status/status.js";
 
-/** What is known of a pool connection. */
+/** What is known about a pool connection. */
 interface Identity {
   readonly label: string;
   /** UUID of the pool that answers; undefined before the first connection. */
   uuid: string | undefined;
-  /** UUID of the pool that answered before, if that was another one. */
+  /** UUID of the pool that answered previously, if another pool answers now. */
   replacedUuid: string | undefined;
   hosts: ReadonlySet<string>;
   warnings: readonly PoolWarning[];
 }
 
 /**
- * Finds pool connections whose objects have the same UUIDs, of which only
- * those of one connection are shown: the same pool under two addresses, a copy
- * of a pool, or a host in two pools. Also notes that another pool answers at
- * the addresses of a connection.
+ * Finds pool connections whose objects have the same UUIDs: the same pool under two
+ * addresses, a copy of a pool, or a host in two pools. Only the objects of one of
+ * these connections are shown. Also detects that another pool answers at the
+ * addresses of a connection.
  */
 export class PoolConflicts {
   readonly #inventory: Pick<Inventory, "list">;
@@ -52,14 +52,14 @@ export class PoolConflicts {
     };
     this.#identities.set(id, identity);
     const before = keyOf(identity);
-    // Before the listing the mirror has the pool that answered last.
+    // Before the listing, the mirror contains the pool that answered last.
     const mirrored = isListed ? undefined : this.#mirrored(id);
     for (const last of [identity.uuid, mirrored])
       if (uuid !== undefined && last !== undefined && uuid !== last)
         identity.replacedUuid = last;
     identity.uuid = uuid ?? identity.uuid;
     if (isListed) identity.hosts = this.#hostsOf(id);
-    // States change often, identities hardly ever.
+    // States change often, identities rarely.
     if (keyOf(identity) !== before) this.#refresh();
   }
 

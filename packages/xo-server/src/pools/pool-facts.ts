@@ -12,7 +12,7 @@ export interface PoolFacts {
 
 export interface PoolFactsFile {
   readonly facts: PoolFacts;
-  /** Written in the background; a write that fails is logged. */
+  /** Writes in the background; a write that fails is logged. */
   update(news: Partial<PoolFacts>): void;
   /** Resolves when all facts are on disk. */
   settled(): Promise<void>;

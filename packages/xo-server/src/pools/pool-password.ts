@@ -5,8 +5,8 @@ import type { Config } from "../config/config.js";
 type PoolConfig = Config["pools"][number];
 
 /**
- * The password of a pool, from the way its config names. Read when the pool is
- * started, so that a secret that is missing stops this pool and no other.
+ * The password of a pool, from the source that its config names. Read when the pool
+ * is started, so that a missing secret only affects this pool.
  * @throws XoError CONFIG_INVALID
  */
 export async function readPassword(

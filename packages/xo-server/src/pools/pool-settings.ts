@@ -4,16 +4,16 @@ import type { DemoPool } from "./demo.js";
 
 type PoolConfig = Config["pools"][number];
 
-/** A pool to connect, of the config, the database or the demo. */
+/** A pool to connect, from the config, the database or the demo. */
 export interface PoolSettings extends PoolConfig {
-  /** Stays the same from start to start as long as label and hosts do. */
+  /** Stays the same across starts as long as label and hosts do. */
   readonly id: string;
   readonly label: string;
-  /** Facts about the pool are persisted. */
+  /** Whether facts about the pool are persisted. */
   readonly isKept: boolean;
 }
 
-/** The enabled pools of the config, each with an id of its own. */
+/** The enabled pools of the config, each with a unique id. */
 export function toPoolSettings(
   pools: readonly PoolConfig[],
 ): readonly PoolSettings[] {
@@ -26,7 +26,7 @@ export function toPoolSettings(
     });
 }
 
-/** @param taken ids of pools that are there */
+/** @param taken ids of existing pools */
 export function toDemoSettings(
   pools: readonly DemoPool[],
   taken = new Set<string>(),
@@ -44,7 +44,7 @@ export function toDemoSettings(
   }));
 }
 
-/** A pool that was named over the API; its id is that of the server in the store. */
+/** The settings of a pool that was added by the API; its id is that of the server in the store. */
 export function toStoredSettings(
   { id, host, label, username, options }: Server,
   { password, httpProxy }: ServerCredentials,
@@ -64,8 +64,8 @@ export function toStoredSettings(
 }
 
 /**
- * With a fingerprint that a user has accepted, the certificates of other
- * members are pinned at their first use: each has one of its own.
+ * A user has accepted the fingerprint of one member. Other members have
+ * certificates of their own, which are pinned at their first use.
  */
 function toTls({
   fingerprint,

@@ -2,7 +2,7 @@ import type { ReflectorState } from "@xo-server/inventory";
 import { isPermanent, type XapiState } from "@xo-server/xen-api";
 import type { PoolState } from "../status/status.js";
 
-/** The one state of a pool, out of that of its session and that of its mirror. */
+/** The state of a pool, derived from those of its session and of its mirror. */
 export function toPoolState(
   session: XapiState,
   mirror: ReflectorState,
@@ -19,7 +19,7 @@ export function toPoolState(
         ? "failed"
         : "backing-off";
     case "connected":
-      // The mirror has not noticed yet.
+      // The mirror has not reacted to the session yet.
       if (mirror === "connecting") return hasListed ? "re-listing" : "listing";
       return mirror;
   }

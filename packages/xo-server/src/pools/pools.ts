@@ -7,7 +7,7 @@ import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
 import type { PoolState, PoolStatus, PoolSummary } from "../status/status.js";
 
-/** A connected pool, or one that is being connected. */
+/** A pool that is connected or being connected. */
 export interface LivePool {
   /** The client for calls; absent: the pool is read-only. */
   readonly xapi?: Xapi;
@@ -17,7 +17,7 @@ export interface LivePool {
   stop(): Promise<void>;
 }
 
-/** Errors after it resolved are shown in the status of the pool. */
+/** Creates a pool. Errors after it has resolved are part of the status of the pool. */
 export type CreatePool = (settings: PoolSettings) => Promise<LivePool>;
 
 export interface PoolsOptions {
@@ -28,16 +28,19 @@ export interface PoolsOptions {
   readonly logger: Logger;
 }
 
-/** All pools; one that fails never disturbs the others. */
+/** All pools. A failing pool does not affect the others. */
 export interface Pools {
   /** Returns immediately. */
   connect(settings: readonly PoolSettings[]): void;
-  /** Disconnects the pool and removes its objects. False: it was not connected. */
+  /**
+   * Disconnects the pool and removes its objects.
+   * @returns false: it was not connected
+   */
   disconnect(id: string): Promise<boolean>;
   /** Resolves when all pools connected so far have been created, or have failed. */
   created(): Promise<void>;
   list(): PoolStatus[];
-  /** Summaries for checks every second: a full status counts the objects of each class. */
+  /** Summaries for checks every second; a full status would count the objects of each class. */
   listSummaries(): PoolSummary[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
@@ -46,18 +49,21 @@ export interface Pools {
   stop(): Promise<void>;
 }
 
-/** A secret: for XAPI alone. */
+/** A secret that may only be sent to XAPI. */
 export interface XapiCredentials {
   readonly user: string;
   readonly password: string;
 }
 
-/** Creating a client takes 0.5 ms; a hundred at once would block the event loop. */
+/**
+ * Number of pools created per turn of the event loop: creating a client takes 0.5
+ * ms, a hundred at once would block it.
+ */
 const POOLS_A_TURN = 8;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Connects pools some at a time, so that a start with many pools does not block the event loop. */
+/** Connects pools in groups, so that a start with many pools does not block the event loop. */
 export function createPools(options: PoolsOptions): Pools {
   const slots: PoolSlot[] = [];
   return {
@@ -106,7 +112,7 @@ class PoolSlot {
   #pool: LivePool | undefined;
   #error: ErrorSummary | null = null;
 
-  /** @param turn resolves when it may be created; absent: now */
+  /** @param turn resolves when the pool may be created; absent: immediately */
   constructor(
     settings: PoolSettings,
     options: PoolsOptions,
@@ -123,7 +129,7 @@ class PoolSlot {
     return this.#settings.id;
   }
 
-  /** Resolves also when it could not be created. */
+  /** Also resolves if the pool could not be created. */
   get created(): Promise<unknown> {
     return this.#made;
   }

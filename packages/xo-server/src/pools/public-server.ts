@@ -34,10 +34,10 @@ export type PublicServer = Static<typeof PublicServer>;
 
 export interface PublicServersOptions {
   readonly servers: readonly Server[];
-  /** Those of the config and of the demo among them. */
+  /** Status of all pools, including those of the config and of the demo. */
   readonly pools: readonly PoolStatus[];
   readonly isDemo: (id: string) => boolean;
-  /** Why a server is not even being connected. */
+  /** Why a server is not being connected. */
   readonly problemOf: (id: string) => ErrorSummary | undefined;
 }
 

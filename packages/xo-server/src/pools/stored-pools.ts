@@ -9,7 +9,7 @@ export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect">;
-  /** Deletes what is known of the pool of a removed server: addresses, fingerprints. */
+  /** Deletes the persisted facts about the pool of a removed server: addresses, fingerprints. */
   readonly deleteFacts: (id: string) => Promise<void>;
   readonly logger: Logger;
 }
@@ -17,27 +17,27 @@ export interface StoredPoolsOptions {
 /** Pool connections that were added over the API and are stored in the database. */
 export class StoredPools {
   readonly #options: StoredPoolsOptions;
-  /** Changes of each connection: one after another. */
+  /** Changes of a connection are made one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  /** Content of the servers that were applied, by id. */
+  /** Content of the servers as it was applied, by id. */
   readonly #applied = new Map<string, string>();
   #unsubscribe = () => undefined as unknown;
 
-  /** Why servers are not even being connected. */
+  /** Why servers are not being connected, by id. */
   readonly #problems = new Map<string, ErrorSummary>();
 
   constructor(options: StoredPoolsOptions) {
     this.#options = options;
   }
 
-  /** Why it is not being connected, although it should. */
+  /** Why a server is not being connected although it is enabled. */
   problemOf(id: string): ErrorSummary | undefined {
     return this.#problems.get(id);
   }
 
   /**
-   * Connects all at the start. One with unreadable secrets does not keep the
+   * Connects all servers at the start. Unreadable secrets of one do not prevent the
    * others from being connected.
    */
   connectAll(): void {
@@ -67,7 +67,7 @@ export class StoredPools {
     this.#unsubscribe();
   }
 
-  /** Servers that another process on the same database, or an import, has changed. */
+  /** Applies changes by another process on the same database, or by an import. */
   #applyChanged(): void {
     const { servers, logger } = this.#options;
     const stored = new Map(Array.from(servers.list(), (one) => [one.id, one]));
@@ -91,7 +91,7 @@ export class StoredPools {
   /** Makes the connection match the stored server. */
   async apply(id: string): Promise<void> {
     const before = this.#turns.get(id) ?? Promise.resolve();
-    // The call before has reported its own error.
+    // The previous call has reported its own error.
     const turn = before.catch(() => undefined).then(() => this.#apply(id));
     this.#turns.set(id, turn);
     try {

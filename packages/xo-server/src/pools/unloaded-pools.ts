@@ -9,9 +9,9 @@ export interface UnloadedPoolsSources {
 }
 
 /**
- * Names of the pools whose objects the mirror does not have, or not all of
- * them yet: never listed and not in the snapshot cache, being loaded, or of a
- * server that is disabled or cannot be connected.
+ * Names of the pools whose objects are missing in the mirror, completely or in
+ * part: pools that were never listed and are not in the snapshot cache, pools that
+ * are being loaded, and pools of servers that are disabled or cannot be connected.
  */
 export function unloadedPools(sources: UnloadedPoolsSources): string[] {
   const { pools, inventory, store } = sources;

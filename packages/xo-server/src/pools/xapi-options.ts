@@ -51,13 +51,14 @@ function toTlsPolicy(
     case "insecure":
       return { insecure: true };
     case "fingerprint":
-      // The config check guarantees one.
+      // Guaranteed by the check of the config.
       return { fingerprint: fingerprint! };
     case "first-use":
       return {
         trustOnFirstUse: true,
         known: {
-          // Where nothing has been seen yet, what was accepted is what is expected: nothing else is taken on trust.
+          // Before the first connection, only the accepted certificate is expected;
+          // no other is trusted on first use.
           ...(fingerprint && fromHosts(hosts, fingerprint)),
           ...memory.facts.fingerprints,
         },
