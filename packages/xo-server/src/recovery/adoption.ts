@@ -27,8 +27,9 @@ export interface AdoptionOptions {
 const POLL_MS = 1_000;
 
 /**
- * Adopts what servers have left that do not run any more: the lease on their tasks has
- * expired or was released. The only server of a database adopts what it did under another name.
+ * Adopts the tasks of servers that no longer run: the lease on their tasks has
+ * expired or was released. The only server of a database adopts tasks that it
+ * started under another name.
  */
 export class Adoption {
   readonly #options: AdoptionOptions;
@@ -49,7 +50,7 @@ export class Adoption {
     this.#checkAndSchedule();
   }
 
-  /** Checks now: a server may have released its tasks. */
+  /** Checks immediately, because a server may have released its tasks. */
   #wake(): void {
     if (this.#isStopped || this.#isChecking) return;
     this.#options.clock.clearTimeout(this.#timer);
@@ -79,7 +80,7 @@ export class Adoption {
   /** @returns false: the database is unavailable */
   async #check(): Promise<boolean> {
     const { store, cluster, logger } = this.#options;
-    // Others adopt: this server would have to hand the tasks over again.
+    // This server is leaving: it would have to hand the tasks over again.
     if (cluster.isLeaving) return true;
     try {
       const { owner } = cluster.self;
@@ -105,7 +106,7 @@ export class Adoption {
       self,
       isShared ? leaseMs : 0,
     );
-    // Another server was faster, or it has returned.
+    // Another server has adopted the tasks first, or their server has returned.
     if (taken === undefined) return;
     try {
       await store.auditChanges.endInterrupted(from);
@@ -122,7 +123,10 @@ export class Adoption {
   }
 }
 
-/** Database failures are reported by the database itself; who lost a lease does not adopt. */
+/**
+ * Errors that others report: the database reports its failures; a server without
+ * its lease does not adopt.
+ */
 const EXPECTED: ReadonlySet<string> = new Set([
   "STORE_UNAVAILABLE",
   "LEASE_LOST",

@@ -20,16 +20,17 @@ import type { PendingTask } from "../tasks/tasks.js";
 
 export interface RecoveryOptions {
   readonly dispatcher: Pick<Dispatcher, "find" | "resume">;
-  /** The id of the connection of an object's pool. */
+  /** Returns the id of the connection of an object's pool. */
   readonly connectionOf: (id: string) => string | undefined;
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly pools: Pick<Pools, "listSummaries">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
   /**
-   * Ends what a task has begun that failed or is not resumed.
-   * @param untilReady resolves when its pools are connected and its XAPI tasks have ended
-   * @returns what clients get instead of the error; undefined: the error
+   * Cleans up what a task has begun that failed or is not resumed.
+   * @param untilReady resolves when its pools are connected and its XAPI tasks have
+   * ended
+   * @returns the error for clients; undefined: the original error
    */
   readonly giveUp?: (
     task: RunningTask,
@@ -45,10 +46,10 @@ const POLL_MS = 200;
 /** Time after which an unknown object counts as deleted, in ms. */
 const OBJECT_MS = 60_000;
 
-/** Time after which steps that cannot be read are given up, in ms. */
+/** Time after which a task is abandoned whose steps cannot be read, in ms. */
 const STEPS_MS = 60_000;
 
-/** A task of the previous run, with all that is known of it. */
+/** A task of the previous run, with everything that is known about it. */
 interface LostTask {
   readonly task: RunningTask;
   /** False: its steps could not be read. */
@@ -78,7 +79,8 @@ export class Recovery {
         lost: await this.#lookUp(task),
       })),
     );
-    // Before the first search: no XAPI task is taken for that of another task.
+    // All are registered before the first search, so that no XAPI task is mistaken
+    // for that of another task.
     for (const { lost } of all)
       watch.addKnown(lost.xapiTasks.xapiTasks.values());
     await Promise.all(
@@ -121,7 +123,7 @@ export class Recovery {
       }
   }
 
-  /** @returns sets the status of the task */
+  /** @returns a function that sets the status of the task */
   async #outcome(lost: LostTask): Promise<() => void> {
     const { node: work } = lost.task;
     try {
@@ -143,7 +145,7 @@ export class Recovery {
     }
   }
 
-  /** @returns what clients get */
+  /** @returns the error for clients */
   async #giveUp({ task, xapiTasks }: LostTask, error: Error): Promise<Error> {
     const { giveUp, logger } = this.#options;
     const untilReady = async () => {
@@ -162,7 +164,7 @@ export class Recovery {
 
   async #continue(lost: LostTask): Promise<unknown> {
     const { task, isKnown, operation, person } = lost;
-    // To resume it could repeat what it did.
+    // A resumed task could repeat what it has already done.
     if (!isKnown)
       throw new XoError("INTERRUPTED", {
         reason: "its steps could not be read",
@@ -171,7 +173,7 @@ export class Recovery {
       return this.#resume(lost, operation);
     const run = () => awaitXapiTasks(lost);
     if (operation?.changes !== true || person === undefined) return run();
-    // XAPI tasks cannot be undone: the rights of the caller do not matter.
+    // XAPI tasks that have run cannot be undone, so the rights of the caller do not matter.
     const begun = { ...callOf(lost, operation), run, isOnlyReport: true };
     return this.#options.dispatcher.resume(
       begun,
@@ -229,7 +231,7 @@ export class Recovery {
   }
 }
 
-/** Ids of job runs whose tasks persisted a state: they are resumed. */
+/** Ids of job runs whose tasks have persisted a state: they are resumed. */
 export function runsOf(
   interrupted: readonly Pick<PendingTask, "task">[],
 ): readonly string[] {
@@ -249,8 +251,8 @@ function callOf(
 
 /**
  * Waits for the XAPI tasks of a task that is not resumed.
- * @throws XoError INTERRUPTED with what was done; the error of the one call of
- * the operation
+ * @throws XoError INTERRUPTED with what was done; if the operation is a single
+ * call, the error of that call
  */
 async function awaitXapiTasks({
   task,

@@ -10,7 +10,7 @@ interface LocalReservation<Body> extends Reservation<Body> {
   readonly subject: string;
 }
 
-/** Reservations of the only server of a database: in memory, they end with it. */
+/** Reservations of the only server of a database. They are in memory and end with the process. */
 export class LocalReservations<Body> implements Reservations<Body> {
   readonly #clock: Pick<WallClock, "now">;
   readonly #all = new Map<string, LocalReservation<Body>>();
@@ -24,7 +24,7 @@ export class LocalReservations<Body> implements Reservations<Body> {
     { read, isOver, toBody }: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>> {
     const seen = await read();
-    // No await from here on, so that concurrent calls see the reservation.
+    // Synchronous from here on, so that concurrent calls see the reservation.
     const others: Reservation<Body>[] = [];
     for (const one of this.#all.values()) {
       if (one.subject !== subject) continue;

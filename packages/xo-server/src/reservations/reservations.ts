@@ -8,37 +8,42 @@ export interface Reservation<Body> {
 
 /** @typeParam Seen what the mirror has of the limit */
 export interface ReservationRequest<Seen, Body> {
-  /** Resolves when the mirror shows the pools concerned as they are now; false: that is not known. */
+  /**
+   * Resolves when the mirror shows the current state of the pools concerned; false:
+   * that is not known.
+   */
   readonly caughtUp: () => Promise<boolean>;
   readonly read: () => Promise<Seen>;
-  /** Whether the mirror has all that was reserved, or it is too old. */
+  /** Whether the mirror contains everything that was reserved, or the reservation is too old. */
   readonly isOver: (one: Reservation<Body>, seen: Seen) => boolean;
   /**
-   * Decides by what the mirror has and the reservations that it does not contain; may run more than once.
-   * An error: nothing is reserved.
+   * Decides from the mirror and the reservations that it does not contain yet; may
+   * be called more than once. If it throws, nothing is reserved.
    */
   readonly toBody: (seen: Seen, others: readonly Reservation<Body>[]) => Body;
 }
 
-/** Reservations of limits: two callers at the same time do not get the same part. */
+/** Reservations of limited resources: concurrent callers do not get the same part. */
 export interface Reservations<Body> {
   /**
-   * @param subject what is limited
-   * @throws what `toBody` throws; of several servers XoError STORE_UNAVAILABLE, LEASE_LOST
+   * @param subject the limit
+   * @throws errors of `toBody`; with several servers XoError STORE_UNAVAILABLE,
+   * LEASE_LOST
    */
   make<Seen>(
     subject: string,
     request: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>>;
   /**
-   * The object exists.
-   * @param caughtUp resolves when the mirror shows it; absent: it is counted when it is seen
+   * To be called when the object exists.
+   * @param caughtUp resolves when the mirror shows the object; absent: it is
+   * counted once the mirror shows it
    */
   settle(
     reservation: Reservation<Body>,
     body: Body,
     caughtUp?: () => Promise<unknown>,
   ): Promise<void>;
-  /** The object will not exist. */
+  /** To be called when the object will not be created. */
   drop(reservation: Pick<Reservation<Body>, "id">): Promise<void>;
 }

@@ -12,9 +12,12 @@ export interface SharedReservationsOptions {
     Store["reservations"],
     "list" | "make" | "settle" | "delete"
   >;
-  /** Of the lease on the tasks of this server: when it is lost, what was being created ends elsewhere. */
+  /**
+   * Fence of the lease on the tasks of this server. Without that lease, another
+   * server completes what was being created.
+   */
   readonly fence: () => Fence;
-  /** A reservation is stored at most so long, in ms. */
+  /** Maximum duration of a stored reservation, in ms. */
   readonly forMs: number;
   readonly clock: Pick<WallClock, "now">;
 }
@@ -22,12 +25,16 @@ export interface SharedReservationsOptions {
 type Stored = Awaited<ReturnType<Store["reservations"]["list"]>>[number];
 
 /**
- * Reservations in the database, for several servers, each with a mirror of its own. One whose
- * object exists is kept for a while: a server counts it until its mirror has caught up since.
+ * Reservations in the database, for several servers, each with its own mirror. A
+ * reservation whose object exists is kept for some time: a server counts it until
+ * its mirror shows a later state.
  */
 export class SharedReservations<Body> implements Reservations<Body> {
   readonly #options: SharedReservationsOptions;
-  /** By subject: ids of settled ones whose objects the mirror has, or that were deleted since. */
+  /**
+   * By subject: ids of settled reservations whose objects the mirror contains, or
+   * that were deleted since.
+   */
   readonly #included = new Map<string, ReadonlySet<string>>();
 
   constructor(options: SharedReservationsOptions) {
@@ -39,7 +46,8 @@ export class SharedReservations<Body> implements Reservations<Body> {
     { caughtUp, read, isOver, toBody }: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>> {
     const { store, fence, forMs, clock } = this.#options;
-    // Before the mirror is read: one that is settled meanwhile may be missing there.
+    // Determined before the mirror is read, because the mirror may lack
+    // reservations that are settled afterwards.
     const included = await this.#findIncluded(subject, caughtUp);
     const seen = await read();
     const id = randomUUID();
@@ -63,16 +71,22 @@ export class SharedReservations<Body> implements Reservations<Body> {
     caughtUp?: () => Promise<unknown>,
   ): Promise<void> {
     await caughtUp?.();
-    // The object exists, whatever happens to the database: it is counted twice until the reservation is too old.
+    // The object exists even if the database fails: it is then counted twice until
+    // the reservation expires.
     await this.#options.store.settle(id, body).catch(() => undefined);
   }
 
   async drop({ id }: Pick<Reservation<Body>, "id">): Promise<void> {
-    // Why the object was not created is reported; the reservation counts until it is too old.
+    // The caller gets the error that prevented the creation. The reservation counts
+    // until it expires.
     await this.#options.store.delete(id).catch(() => undefined);
   }
 
-  /** Settled ones that need not be counted: of this server, whose mirror had their objects, and of others before the mirror has caught up. */
+  /**
+   * Settled reservations that need not be counted: those of this server, whose
+   * mirror contained their objects, and those of others that were settled before
+   * the mirror caught up.
+   */
   async #findIncluded(
     subject: string,
     caughtUp: () => Promise<boolean>,
@@ -93,7 +107,10 @@ export class SharedReservations<Body> implements Reservations<Body> {
     return included;
   }
 
-  /** Those of this server that nobody settles: the mirror has their objects. */
+  /**
+   * Settles reservations of this server that no caller has settled: the mirror
+   * contains their objects.
+   */
   async #settleSeen(over: readonly Stored[]): Promise<void> {
     const { store, fence } = this.#options;
     for (const { id, holder, settledAt, body } of over)

@@ -24,7 +24,7 @@ import {
 
 export interface ResourceSetsOptions extends SetSharesOptions {
   readonly store: Pick<Store, "resourceSets" | "acls">;
-  /** Absent: there are no IP pools. */
+  /** Absent: the server has no IP pools. */
   readonly addresses?: AddressAllocator;
 }
 
@@ -39,7 +39,7 @@ export interface PublicResourceSet extends Omit<
       {
         readonly total: number;
         readonly usage: number;
-        /** Amount left. */
+        /** Remaining amount. */
         readonly available: number;
       }
     >
@@ -59,7 +59,7 @@ export class ResourceSets implements ResourceSetAccess {
     this.#shares = new SetShares(options);
   }
 
-  /** The sets of a user; for administrators all. */
+  /** The resource sets of a user; all sets for administrators. */
   async list(person: AuthenticatedUser): Promise<PublicResourceSet[]> {
     const { resourceSets } = this.#options.store;
     const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));

@@ -18,32 +18,32 @@ import {
 export interface SetSharesOptions extends UsageSources {
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
-  /** Default: those of the only server. */
+  /** Default: reservations of a single server. */
   readonly reservations?: Reservations<Taken>;
-  /** Resolves when the mirror shows the pool of an object as it is now; false: it cannot. Default: immediately. */
+  /**
+   * Waits until the mirror shows the current state of the pool of an object; false:
+   * that failed. Default: resolves immediately.
+   */
   readonly caughtUp?: (id: string) => Promise<boolean>;
 }
 
-/**
- * A reservation for a VM is held until the mirror has the VM, at most this
- * long, in ms.
- */
+/** Maximum time for which a VM is reserved until the mirror shows it, in ms. */
 export const TAKEN_MS = 3600 * 1000;
 
-/** The same for the growth of a VM. */
+/** Maximum time for which the growth of a VM is reserved, in ms. */
 const GROWN_MS = 60 * 1000;
 
-/** What is reserved of a set. */
+/** A reserved part of a resource set. */
 export interface Taken extends ResourceUsage {
   /** Set when the VM was created. */
   readonly vmId?: string;
-  /** The use of an existing VM when it has grown. */
+  /** The usage of an existing VM after its growth. */
   readonly expected?: ResourceUsage;
 }
 
 export const usageNames = ["cpus", "memory", "disk", "snapshots"] as const;
 
-/** What VMs need of resource sets, from the request until the mirror shows the VM. */
+/** Reserves parts of resource sets for VMs, from the request until the mirror shows the VM. */
 export class SetShares {
   readonly #options: SetSharesOptions;
   readonly #reservations: Reservations<Taken>;
@@ -55,7 +55,8 @@ export class SetShares {
   }
 
   /**
-   * @param vm an existing VM that grows, or that is moved to the set; neither: a further VM
+   * @param vm an existing VM that grows, or that is moved to the set; absent: a new
+   * VM
    * @throws XoError RESOURCES_EXHAUSTED
    */
   take(
@@ -103,7 +104,7 @@ export class SetShares {
     }
   }
 
-  /** The VM exists, or has grown: it is counted as the mirror shows it. */
+  /** To be called when the VM exists, or has grown: the mirror then counts it. */
   async settle(
     taken: readonly Reservation<Taken>[],
     vmId: string,
@@ -120,12 +121,12 @@ export class SetShares {
     );
   }
 
-  /** The VM was not created, or has not grown. */
+  /** To be called when the VM was not created, or has not grown. */
   drop(taken: Reservation<Taken>): Promise<void> {
     return this.#reservations.drop(taken);
   }
 
-  /** Whether the mirror shows the pools of a set as they are now. */
+  /** Whether the mirror shows the current state of the pools of a set. */
   async #haveCaughtUp(setId: string): Promise<boolean> {
     const {
       catalog,

@@ -8,9 +8,9 @@ export interface UsageSources {
 }
 
 /**
- * Usage of a set by the VMs and templates in it, by limit. Sizes in bytes: those that guests
- * see, of disks of VMs and of their snapshots (as in Xen Orchestra). Not counted: suspend images, memory
- * of snapshots, disks of snapshots of backups.
+ * Usage of a set by its VMs and templates, for each limit. Sizes in bytes: the
+ * virtual sizes of the disks of VMs and of their snapshots (as in Xen Orchestra).
+ * Not counted: suspend images, memory of snapshots, disks of backup snapshots.
  */
 export interface SetUsage {
   readonly cpus: number;
@@ -18,7 +18,7 @@ export interface SetUsage {
   readonly disk: number;
   readonly vms: number;
   readonly snapshots: number;
-  /** Of each VM, by its id. */
+  /** Usage of each VM, by its id. */
   readonly byVm: ReadonlyMap<string, ResourceUsage>;
 }
 
@@ -82,7 +82,7 @@ function withVm(
     known,
   }: Pick<UsageSources, "catalog"> & {
     readonly isTemplate: boolean;
-    /** Disks that are in the sum; those of the VM are added. */
+    /** Ids of disks that are already in the sum; the disks of the VM are added to them. */
     readonly known: Set<string>;
   },
 ): SetUsage {
@@ -107,7 +107,7 @@ function withVm(
     if (!known.has(id)) added += bytes;
     known.add(id);
   }
-  // A template cannot run: it uses storage only.
+  // A template cannot run, so it only uses storage.
   const own: ResourceUsage & { readonly snapshots: number } = {
     cpus: isTemplate ? 0 : (CPUs?.number ?? 0),
     memory: isTemplate ? 0 : (memory?.dynamic?.[1] ?? 0),
@@ -117,7 +117,7 @@ function withVm(
   return {
     cpus: sum.cpus + own.cpus,
     memory: sum.memory + own.memory,
-    // A disk that several VMs have is counted once.
+    // A disk that is attached to several VMs is counted once.
     disk: sum.disk + added,
     vms: sum.vms + (isTemplate ? 0 : 1),
     snapshots: sum.snapshots + own.snapshots,

@@ -9,9 +9,9 @@ export const aclLevels: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Fields with the owners of an object: a right on an owner includes the object.
- * VIFs and VBDs belong to their VM only: a right on a network or on an ISO
- * image, which users need for their own VMs, is no right on the devices of
- * other VMs.
+ * VIFs and VBDs belong to their VM only. A right on a network or an ISO image,
+ * which users need for their own VMs, must not be a right on the devices of other
+ * VMs.
  */
 const OWNER_FIELDS = [
   "id",

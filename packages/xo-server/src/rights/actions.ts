@@ -16,11 +16,11 @@ const administrate = [
   ...["tags", "unplug", "update", "verify"],
 ] as const;
 
-/** What follows `operate:` and `administrate:` in an action. */
+/** Part of an action after `operate:` or `administrate:`. */
 export type OperateVerb = (typeof operate)[number];
 export type AdministrateVerb = (typeof administrate)[number];
 
-/** An action that operations check a right on. */
+/** An action for which operations check a right. */
 export type Action =
   "read" | `operate:${OperateVerb}` | `administrate:${AdministrateVerb}`;
 

@@ -8,7 +8,7 @@ export type ObjectFinder = (id: string) =>
     }
   | undefined;
 
-/** Fields with the ids of what an object belongs to, by its type; the last owner is a VM. */
+/** Fields with the ids of the owners of an object, by its type; the last owner is a VM. */
 const ownerFields: Readonly<Record<string, readonly string[]>> = {
   VBD: ["VM"],
   VIF: ["$VM"],
@@ -22,7 +22,7 @@ const ownerFields: Readonly<Record<string, readonly string[]>> = {
   message: ["$object"],
 };
 
-/** Fields from which `ownersOf` starts; none: objects of this type belong to no VM. */
+/** Fields from which `ownersOf` starts; empty: objects of this type belong to no VM. */
 export function ownerFieldsOf(type: string): readonly string[] {
   return Object.hasOwn(ownerFields, type) ? ownerFields[type]! : [];
 }

@@ -16,7 +16,7 @@ export function coversAction(granted: string, action: string): boolean {
   );
 }
 
-/** Types of accounts and rights; `*` does not include them. */
+/** Resource types of accounts and rights; `*` does not include them. */
 export const accountResources: ReadonlySet<string> = new Set([
   "user",
   "group",

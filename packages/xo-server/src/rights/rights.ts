@@ -13,12 +13,11 @@ import { coversAction, coversResource, type Privilege } from "./privilege.js";
 export type Extent = "all" | "none" | Predicate;
 
 /**
- * What a user may do, from the privileges of all their roles. `deny` takes
- * precedence over `allow`, and denies what belongs to the denied object too:
- * snapshots, VBDs, VIFs and disks of a VM. The default is not allowed. Selectors
- * are compiled once.
- * Extents are computed once per (action, resource) and keep their identity, so that
- * subscribers with the same rights share encodings.
+ * What a user may do, according to the privileges of all their roles. `deny` takes
+ * precedence over `allow`, and also denies the objects that belong to the denied
+ * object: snapshots, VBDs, VIFs and disks of a VM. Everything else is not allowed.
+ * Selectors are compiled once. Extents are computed once per (action, resource) and
+ * keep their identity, so that subscribers with the same rights share encodings.
  */
 export class Rights {
   static readonly none = new Rights([]);
@@ -80,7 +79,7 @@ export class Rights {
       .map(({ extent }) => extent);
   }
 
-  /** Objects of which an owner is denied, if there is a `deny` for VMs. */
+  /** Objects with a denied owner, if there is a `deny` for VMs. */
   #deniedByOwners(action: string, resource: string): Extent[] {
     const fields = ownerFieldsOf(resource);
     const deniedVms = new Map(
@@ -122,10 +121,10 @@ function toExtent(selector: string | Predicate = ""): Extent {
   return withFields(compileFilter(filter), filterFields(filter));
 }
 
-/** Types that denies of VMs start from. */
+/** Types for which a `deny` also applies to dependent objects. */
 const vmTypes = ["VM", "VM-template", "VM-snapshot"];
 
-/** A disk of a snapshot: VDI, VBD, snapshot, VM. */
+/** Maximum number of owners in a chain: disk of a snapshot, VBD, snapshot, VM. */
 const MAX_DEPTH = 4;
 
 function contains(extent: Extent, object: ViewObject): boolean {

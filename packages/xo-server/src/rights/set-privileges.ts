@@ -1,6 +1,6 @@
 import type { Predicate } from "@xo-server/inventory";
 
-/** Actions that members of a resource set may do with its objects: create VMs from them. */
+/** Actions that members of a resource set may perform on its objects, to create VMs from them. */
 const USE_ACTIONS = [
   "operate:use",
   "operate:attach",

@@ -13,11 +13,11 @@ interface Range {
 }
 
 const HOUR_MS = 3_600_000;
-/** A range lasts a day at most; 25 hours at a change to winter time. */
+/** A range lasts at most a day, which has 25 hours at the end of daylight saving time. */
 const LONGEST_MS = 25 * HOUR_MS;
-/** Windows that follow one another are one, of at most this length. */
+/** Adjacent windows are merged, up to this length, in ms. */
 const MAX_MERGED_MS = 8 * 24 * HOUR_MS;
-/** Windows that are tried for a step: each range occurs within a week. */
+/** Number of windows tried for a step; each range occurs within a week. */
 const TRIES = 64;
 
 /** Times at which work on hosts may be done. Daylight saving: as in schedules of jobs. */
@@ -51,9 +51,9 @@ export class MaintenanceWindows {
   }
 
   /**
-   * The first time, not before `now`, at which work of a length can be begun so that it ends
+   * The first time, not before `now`, at which a step can begin so that it ends
    * within its window.
-   * @param ms length
+   * @param ms length of the step
    * @returns undefined: no window is long enough
    */
   startFor(ms: number, now: number): number | undefined {
@@ -90,7 +90,7 @@ export class MaintenanceWindows {
     return ends.next(since)! > now ? since : undefined;
   }
 
-  /** End of the windows that are open from `from` on; undefined: before `now`. */
+  /** End of the windows that are open from `from` on; undefined: they end before `now`. */
   #endOf(from: number, now: number): number | undefined {
     let end = from;
     const most = from + MAX_MERGED_MS;

@@ -18,7 +18,7 @@ export interface CoarseStatsParts extends FetchParts {
 const MAX_FETCHES = 8;
 /** Coarser archives change rarely: data of this age is reused. */
 const FRESH_MS = 60_000;
-/** An archive is followed for this long after it was last requested. */
+/** Time for which an archive is followed after its last request, in ms. */
 const FOLLOW_MS = 3_600_000;
 
 interface CachedArchive {
@@ -134,7 +134,7 @@ export class CoarseStats {
   }
 }
 
-/** A track without measurements. */
+/** A series without measurements. */
 export function nothing(
   uuid: string,
   when: { readonly step: number; readonly end: number },

@@ -20,8 +20,8 @@ export interface Measurements {
   /** Seconds since the epoch; negative: relative to the last measurement. */
   readonly start: number;
   /**
-   * UUID of a single VM, or of the host for the host alone. Absent: the host
-   * and all its VMs.
+   * UUID of a single VM; or of the host, for the host without its VMs. Absent: the
+   * host and all its VMs.
    */
   readonly only?: string;
   /** Key of the known legend. */
@@ -34,7 +34,10 @@ export interface FetchParts {
   readonly clock: WallClock;
 }
 
-/** 1,000 VMs of a host with 30 columns each, for 366 days: 240 MB. */
+/**
+ * Maximum size of a response, in bytes: 1,000 VMs of a host with 30 columns each,
+ * for 366 days, are 240 MB.
+ */
 const LARGEST_BODY = 256 * 1024 * 1024;
 const LONGEST_MS = 30_000;
 

@@ -17,7 +17,7 @@ export interface FollowedHostParts extends FetchParts {
 }
 
 const { step: STEP, points } = archives.seconds;
-/** Rows of the first request: the archive fills over time. */
+/** Number of rows in the first request; older rows are added over time. */
 const FIRST_ROWS = 3;
 /**
  * Number of missing measurements after which the clock is checked, or another
@@ -34,8 +34,8 @@ export class FollowedHost {
   readonly #parts: FollowedHostParts;
   #legend: Legend = { key: "", entries: [] };
   /**
-   * End of the known rows by the host's clock, in s; undefined: fetch as for
-   * the first time.
+   * End of the known rows by the host's clock, in s; undefined: the next request is
+   * like the first.
    */
   #end: number | undefined;
   /** Step of the host's answers, in s. */

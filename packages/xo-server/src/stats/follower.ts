@@ -43,21 +43,21 @@ export interface FollowerFigures {
  * Maximum number of concurrent requests to hosts that answered the last time.
  */
 const MAX_CONCURRENT = 32;
-/** The same for hosts that failed: they do not delay others. */
+/** Maximum number of concurrent requests to hosts that failed, so that they do not delay others. */
 const MAX_CONCURRENT_FAILING = 8;
 /**
- * A request that takes longer no longer counts as concurrent, but is still
- * awaited.
+ * Time after which a request no longer counts as concurrent, in ms; its response is
+ * still awaited.
  */
 const SLOW_MS = 2_000;
 const SHORTEST_TICK_MS = 20;
-/** Interval of the check while there is no host, and of the pace in long pauses. */
+/** Interval of the check while there is no host, and of the pace during long pauses, in ms. */
 const CHECK_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 /** Retention in rows of the finest archive. */
 const { step: STEP, points } = archives.seconds;
 const FORGET_MS = points * STEP * 1000;
-/** Rows that may be missing at the end before a value is withdrawn. */
+/** Number of rows that may be missing at the end before a value is removed. */
 const MAX_MISSING = 2;
 
 interface Health {
@@ -81,7 +81,7 @@ export class Follower {
   #answers = 0;
   #failures = 0;
   #lagSeconds = 0;
-  /** Of the round before. */
+  /** Interval of the previous round. */
   #intervalMs = 0;
   #running: Promise<void> | undefined;
 
@@ -129,15 +129,15 @@ export class Follower {
   }
 
   /**
-   * Ends early when the pace has become faster than that of the round.
-   * @returns whether it has not
+   * Waits until a time, or until the pace has become faster than in this round.
+   * @returns false: it has
    */
   async #pauseUntil(time: number, intervalMs: number): Promise<boolean> {
     const { clock, pace } = this.#options;
     const { signal } = this.#stopped;
     for (;;) {
       const rest = time - clock.now();
-      // A longer rest: the clock was set back.
+      // A longer wait means that the clock was set back.
       const isOver = rest < SHORTEST_TICK_MS || rest > intervalMs;
       if (isOver || signal.aborted) return true;
       await pause(clock, Math.min(rest, CHECK_MS), signal);
@@ -155,8 +155,8 @@ export class Follower {
   }
 
   /**
-   * Starts the requests of all hosts, a few per tick; hosts with a pending
-   * request are skipped. Ends early when metrics are wanted more often.
+   * Starts the requests of all hosts, some in each tick. Hosts with a pending
+   * request are skipped. Ends early when metrics are requested more often.
    */
   async #fetchAll(
     live: readonly StatsHost[],
@@ -183,7 +183,7 @@ export class Follower {
       this.#health.set(host.id, health);
     }
     const wait = health.retryAt - clock.now();
-    // A longer wait: the clock was set back.
+    // A longer wait means that the clock was set back.
     if (health.isAsked || (wait > 0 && wait <= LONGEST_BACKOFF_MS)) return;
     health.isAsked = true;
     const requested = () => this.#fetch(host, health);
@@ -220,8 +220,8 @@ export class Follower {
   }
 
   /**
-   * Doubled with each failure, with a random part so that hosts that failed
-   * together are not retried together.
+   * Delay until the next attempt, doubled with each failure, with jitter so that
+   * hosts that failed together are not retried together.
    */
   #backoff({ failures }: Health): number {
     const { pace, random = Math.random } = this.#options;

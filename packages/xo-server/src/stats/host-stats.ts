@@ -33,8 +33,8 @@ const MIB = 1024 * 1024;
 const MAX_FETCHES = 16;
 const FRESH_MS = 5_000;
 /**
- * Time that readers wait for data from before the host was followed; then they
- * get what is available.
+ * Maximum time that readers wait for data from before the host was followed, in ms;
+ * then they get what is available.
  */
 const WHOLE_WITHIN_MS = 1_000;
 const WINDOW_MS = MOST_ROWS * archives.seconds.step * 1000;
@@ -172,7 +172,7 @@ export class HostStats {
     if (completing === undefined) {
       completing = this.#turns
         .run(() => this.#fetchWhole(host, followed))
-        // The past is shorter then; the next reader triggers a retry.
+        // Without that data the series is shorter; the next reader triggers a retry.
         .catch(() => undefined)
         .finally(() => this.#completing.delete(track));
       this.#completing.set(track, completing);

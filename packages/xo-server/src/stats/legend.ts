@@ -1,7 +1,7 @@
 import type { Steps } from "@xo-server/inventory";
 import { shapeOf, type Shape } from "./shape.js";
 
-/** An object of an answer, with its columns. */
+/** An object of a response, with its columns. */
 export interface LegendEntry {
   readonly uuid: string;
   readonly shape: Shape;

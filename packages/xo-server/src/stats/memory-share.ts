@@ -12,10 +12,7 @@ export const OBJECT_BYTES = 1_000;
  */
 const LEVELS = [120, 100, 80, 60, 50, 40, 30, 20, 12, 8, 4] as const;
 export const MOST_ROWS = LEVELS[0];
-/**
- * Increasing the number of rows needs this much spare memory, to avoid
- * oscillation.
- */
+/** Free memory required to increase the number of rows, as a factor, to avoid oscillation. */
 const SPARE = 1.1;
 
 /**
@@ -80,7 +77,7 @@ export class MemoryShare {
   }
 }
 
-/** Memory of a track in bytes, with all rows, filled or not. */
+/** Memory of a series with all rows, whether or not they are filled, in bytes. */
 function costOf({ shape, capacity }: Track): number {
   const rows = Math.max(capacity, MOST_ROWS);
   return OBJECT_BYTES + 4 * shape.names.length * rows;

@@ -11,7 +11,7 @@ const MIB = 1024 * KIB;
 
 const recipes = new WeakMap<Shape, MetricFormulas>();
 
-/** Created once per shape. SRs have none. */
+/** Created once per set of columns. SRs have none of these metrics. */
 export function metricFormulas(shape: Shape): MetricFormulas {
   let recipe = recipes.get(shape);
   if (recipe === undefined) {
@@ -51,7 +51,7 @@ function column({ names }: Shape, name: string): number {
   return names.indexOf(name);
 }
 
-/** The host's average, or the mean of the cores. */
+/** The host's average, or else the mean of the cores. */
 function cpu(shape: Shape, name: string): Formula {
   const total = column(shape, name);
   if (total >= 0) return (latest) => latest(total);
@@ -76,7 +76,7 @@ function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
   };
 }
 
-/** NaN where the figures contradict each other: more is free than there is. */
+/** NaN if the figures are contradictory, with more free memory than there is in total. */
 function used(total: number, free: number): number {
   return free > total ? NaN : total - free;
 }

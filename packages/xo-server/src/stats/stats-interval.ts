@@ -10,10 +10,13 @@ export interface StatsIntervalOptions {
   readonly takeUse: () => boolean;
 }
 
-/** After the last use, so that a page that reads every few seconds always has new metrics. */
+/**
+ * Time after the last read for which the short interval is kept, in ms, so that a
+ * page that reads every few seconds always gets new metrics.
+ */
 const HOLD_MS = 60_000;
 
-/** How often hosts are asked for metrics: often only while a client reads them. */
+/** The interval of requests to hosts, which is short only while a client reads metrics. */
 export class StatsInterval {
   readonly #options: StatsIntervalOptions;
   #usedAt = -Infinity;

@@ -2,14 +2,8 @@ import type { Shape } from "./shape.js";
 
 /**
  * The latest rows of an object's metrics at one granularity, whichever host
- * reported them: a ring buffer, so that adding rows costs nothing for old ones.
- * Rows are identified by time.
- *
- *     row:    7  8  9  4  5  6      #next: 3 (where 10 will go)
- *             [c0 c1 c2 ...]
- *
- * Float32 needs half the memory, and its 7 digits exceed the precision of the
- * measurements. Above 16 million (bytes of memory) the last digits are rounded.
+ * reported them. A ring buffer, so that adding rows does not move old ones. Rows
+ * are identified by their time.
  */
 export class Track {
   readonly uuid: string;
@@ -79,7 +73,7 @@ export class Track {
     this.#end = time;
   }
 
-  /** NaN when there was no measurement or it was overwritten. */
+  /** The value of a column at a time; NaN: there was no measurement, or it was overwritten. */
   at(time: number, column: number): number {
     const age = Math.round((this.#end - time) / this.step);
     if (age < 0 || age >= this.#rows) return NaN;
@@ -116,7 +110,7 @@ export class Track {
     return this.#shape.names.length;
   }
 
-  /** Index of the row of an age. */
+  /** Index of the row with an age, in rows. */
   #place(age: number): number {
     const row = this.#next - 1 - age;
     return (row < 0 ? row + this.#capacity : row) * this.#width;

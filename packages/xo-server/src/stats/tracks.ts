@@ -11,13 +11,13 @@ const OBJECTS_PER_STEP = 50;
 /** An object with metrics at the finest granularity. */
 export interface TrackedObject {
   readonly track: Track;
-  /** Id of the host that reports it; undefined: the next one to report. */
+  /** Id of the host that reports the object; undefined: the next host that does. */
   host: string | undefined;
-  /** When the latest row arrived, by the local clock, in ms. */
+  /** Time at which the latest row arrived, by the local clock, in ms. */
   receivedAt: number;
-  /** The host's whole archive was fetched on request. */
+  /** Whether the host's whole archive was fetched on request. */
   isWhole: boolean;
-  /** Its latest metrics are published. */
+  /** Whether its latest metrics are published. */
   isNow: boolean;
 }
 
@@ -74,7 +74,7 @@ export class Tracks {
     return followed;
   }
 
-  /** Makes room for one more row, or removes rows when memory is short. */
+  /** Allocates space for one more row, or removes rows when memory is scarce. */
   fit({ track }: TrackedObject): void {
     const most = this.share.rowsOf(track);
     const isFull = track.rows === track.capacity;

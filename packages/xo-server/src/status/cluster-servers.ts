@@ -1,6 +1,6 @@
 import type { ClusterServer, Lease, Store } from "@xo-server/store";
 
-/** A server without a heartbeat for this time is lost, in ms. */
+/** Time without a heartbeat after which a server counts as lost, in ms. */
 export const LOST_MS = 30_000;
 
 export type ClusterServerStatus = Omit<
@@ -11,10 +11,13 @@ export type ClusterServerStatus = Omit<
   readonly leases: OwnLease[];
 };
 
-/** A lease of a server that is named elsewhere. */
+/** A lease without the name of its owner. */
 type OwnLease = Omit<Lease, "owner">;
 
-/** The servers that share the database, and what each owns. @throws XoError STORE_UNAVAILABLE */
+/**
+ * The servers that share the database, with the leases of each.
+ * @throws XoError STORE_UNAVAILABLE
+ */
 export async function listClusterServers({
   engine,
   clusterServers,
@@ -62,7 +65,7 @@ function stateOf(
   return server.leavingAt === undefined ? "running" : "leaving";
 }
 
-/** A server with SQLite is alone and writes no heartbeats. */
+/** A server with SQLite is the only one and writes no heartbeats. */
 export function isLost(
   { silentMs }: Pick<ClusterServer, "silentMs">,
   engine: Store["engine"],

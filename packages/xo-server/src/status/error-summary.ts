@@ -1,9 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 
-/**
- * An error as the status has it: a code of the error table or of XAPI, and a
- * sentence.
- */
+/** An error in the status: a code of the error table or of XAPI, and a message. */
 export interface ErrorSummary {
   readonly code: string;
   readonly message: string;
@@ -14,7 +11,7 @@ export interface ErrorSummary {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Members of errors that the page formats itself. */
+/** Members of errors with which the page formats its own messages. */
 const REPORTED = [
   "address",
   "fingerprint",
@@ -36,7 +33,7 @@ const SENTENCES = new Map([
   ["HOST_STILL_BOOTING", "the host is still starting"],
 ]);
 
-/** An error for clients: code, message and data of known errors, nothing of others. */
+/** An error for clients: code, message and data of known errors, nothing about others. */
 export function toErrorSummary(error: unknown): ErrorSummary {
   if (error instanceof XapiError)
     return {
@@ -55,7 +52,7 @@ export function toErrorSummary(error: unknown): ErrorSummary {
   };
 }
 
-/** The actual error of a member of a pool is in `cause`. */
+/** An error about a member of a pool contains the actual error in `cause`. */
 function reportedData({ data, cause }: XoError): Pick<ErrorSummary, "data"> {
   const inner = cause instanceof XoError ? cause : undefined;
   const reported = REPORTED.flatMap((name) => {

@@ -9,9 +9,12 @@ export interface Health {
    * Started, and every pool was listed once or has failed and is being retried.
    */
   readonly ready: boolean;
-  /** The server is stopping: load balancers send it no more clients. */
+  /** The server is stopping: load balancers must send it no more clients. */
   readonly draining: boolean;
-  /** It has handed over what acts by itself, and is to get no new clients; those that it has are served. */
+  /**
+   * The server has handed over its background work and must get no new clients;
+   * existing clients are served.
+   */
   readonly leaving: boolean;
   readonly pools: {
     readonly total: number;

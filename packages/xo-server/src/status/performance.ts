@@ -17,7 +17,7 @@ export interface PerformanceOptions {
 /** One hour of samples at 10 s. */
 export const INTERVAL_MS = 10_000;
 const SAMPLES = 360;
-/** As in the status. */
+/** The same threshold as in the status. */
 const BLOCK_MS = 50;
 
 /**

@@ -31,7 +31,7 @@ export interface StatusFeedOptions<S> {
 
 interface Subscription {
   audience: string;
-  /** A revision was missed: a snapshot follows. */
+  /** A revision was missed, so a snapshot follows. */
   isBehind: boolean;
 }
 
@@ -72,7 +72,7 @@ export function createStatusFeed<S extends StatusSubscriber>({
     streams = used;
   }
 
-  /** The stream of an audience at the status of now. */
+  /** The stream of an audience, advanced to the current status. */
   function advance(audience: Audience, full: Status): StatusStream {
     const stream = streams.get(audience.key);
     return (

@@ -5,11 +5,11 @@ import type { Audience } from "./visible-status.js";
 /** The revisions of what one audience reads. */
 export class StatusStream {
   readonly #audience: Audience;
-  /** Of all streams: no revision is used twice. */
+  /** Shared by all streams, so that no revision is used twice. */
   readonly #nextRevision: () => number;
   revision: number;
   status: VisibleStatus;
-  /** From the previous revision; undefined: unchanged. */
+  /** Patch from the previous revision; undefined: unchanged. */
   patch: Buffer | undefined;
   #snapshot: Buffer | undefined;
 

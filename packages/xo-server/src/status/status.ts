@@ -78,7 +78,7 @@ export const PoolStatus = Type.Object({
 });
 export type PoolStatus = Static<typeof PoolStatus>;
 
-/** What is cheap to read of a pool connection. */
+/** The part of the status of a pool connection that is cheap to read. */
 export type PoolSummary = Pick<PoolStatus, "id" | "label" | "state" | "error">;
 
 export const ServerStatus = Type.Object({

@@ -5,20 +5,20 @@ import {
   type VisibleStatus,
 } from "./status.js";
 
-/** What a client may read of the status. */
+/** The part of the status that a client may read. */
 export interface Audience {
-  /** Equal for all clients that read the same. */
+  /** Equal for all clients that may read the same. */
   readonly key: string;
   show(status: Status): VisibleStatus;
 }
 
-/** Clients that may read all pools. */
+/** For clients that may read all pools. */
 export const everything: Audience = {
   key: "everything",
   show: (status) => status,
 };
 
-/** Anonymous clients get what a sign-in page needs, and nothing of pools. */
+/** For anonymous clients, who only get what a sign-in page needs and nothing about pools. */
 export const anonymous: Audience = {
   key: "anonymous",
   show: ({ server: { version, demo } }) => ({
@@ -29,8 +29,8 @@ export const anonymous: Audience = {
 };
 
 /**
- * Signed-in users who may read some pools: of the others only whether they are
- * connected, by the UUID that the users' own objects carry as `$pool`.
+ * For users who may read some pools. Of other pools they only see whether they are
+ * connected, by the UUID that the users' own objects contain as `$pool`.
  * @param readable UUIDs of pools
  */
 export function readersOf(readable: readonly string[]): Audience {

@@ -6,8 +6,8 @@ import { undoAfter } from "../operations/undo.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 /**
- * Key in the SR's other_config, as Xen Orchestra uses it: clients see by it
- * that the SR is in maintenance.
+ * Key of the SR's other_config, shared with Xen Orchestra, by which clients see
+ * that the SR is in maintenance mode.
  */
 const KEY = "xo:maintenanceState";
 
@@ -67,9 +67,9 @@ export async function enterSrMaintenance(
 }
 
 /**
- * Ends the maintenance mode of an SR: plugs the PBDs and starts the VMs that
- * were shut down. A VM that does not start is a warning of the task.
- * @throws XoError INCORRECT_STATE: it is not in maintenance; XapiError
+ * Ends the maintenance mode of an SR: plugs the PBDs and starts the VMs that were
+ * shut down. If a VM does not start, the task gets a warning.
+ * @throws XoError INCORRECT_STATE: the SR is not in maintenance mode; XapiError
  */
 export async function exitSrMaintenance(
   sr: PoolObject,
@@ -110,7 +110,7 @@ async function usersOf(
 ): Promise<string[]> {
   const users = new Set<string>();
   for (const [index, id] of (sr.object["VDIs"] as string[]).entries()) {
-    // An SR may have thousands.
+    // An SR may have thousands of disks.
     if (index % A_TURN === A_TURN - 1) await nextTurn();
     const { $VBDs } = objects.get(id).object;
     for (const vbd of $VBDs as readonly string[]) {
@@ -152,8 +152,8 @@ async function write(
 }
 
 /**
- * Xen Orchestra may have written it in another format: then only what has
- * known ids is restored, and all hosts are connected.
+ * Reads what was shut down and unplugged. Xen Orchestra may have written another
+ * format: then only known ids are restored, and all hosts are connected.
  */
 function readTaken({ object }: PoolObject): Taken | undefined {
   const config = object["other_config"] as Readonly<Record<string, string>>;
@@ -169,7 +169,7 @@ function parse(text: string): Partial<Record<keyof Taken, unknown>> {
   try {
     return (JSON.parse(text) ?? {}) as object;
   } catch {
-    // Written by another client: nothing of it is known.
+    // Another client has written an unknown format.
     return {};
   }
 }

@@ -1,6 +1,6 @@
 import type { Queries } from "@xo-server/inventory";
 
-/** What the garbage collection (coalescing) has left to do on an SR. */
+/** The garbage collection (coalescing) that is still to be done on an SR. */
 export interface ChainsInfo {
   /** Images that wait for coalescing in the chain of a disk, by the id of the disk. */
   readonly unhealthyVdis: Readonly<Record<string, number>>;
@@ -13,14 +13,14 @@ export interface Image {
   readonly id: string;
   readonly sr: string;
   readonly parent?: string | undefined;
-  /** The image of a disk, not of a snapshot or of an inner node. */
+  /** Whether it is the image of a disk, as opposed to a snapshot or an inner node. */
   readonly isDisk: boolean;
 }
 
 const TYPES = ["VDI", "VDI-snapshot", "VDI-unmanaged"];
 const PAGE = 500;
 
-/** @param sr its id; absent: of all SRs */
+/** @param sr id of an SR; absent: all SRs */
 export async function readImages(
   queries: Pick<Queries, "page">,
   sr?: string,
@@ -66,7 +66,7 @@ export class Chains {
     this.#images = images;
   }
 
-  /** Steps to be run before results are read. */
+  /** Searches in steps, which must be run before results are read. */
   *find(): Generator<void, void, void> {
     for (const [index, image] of this.#images.entries()) {
       const { id, parent } = image;
@@ -81,7 +81,7 @@ export class Chains {
     }
   }
 
-  /** SRs with results. */
+  /** Ids of the SRs with results. */
   srs(): string[] {
     return [...new Set([...this.#unhealthy.keys(), ...this.#unknown.keys()])];
   }
@@ -115,7 +115,7 @@ export class Chains {
   }
 }
 
-/** Images: about 100 us of work. */
+/** Number of images per step, about 100 us of work. */
 const A_STEP = 100;
-/** Parents from a pool may form a cycle. */
+/** Maximum length of a chain, because parents in a pool's data may form a cycle. */
 const LONGEST = 256;

@@ -2,8 +2,8 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { Ref } from "@xo-server/model";
 
 /**
- * Destroys a XAPI task that has ended. A pending task is left alone: XAPI accepts
- * its destruction, and shows the task as being destroyed until it ends. Never rejects.
+ * Destroys a XAPI task that has ended. A pending task is not destroyed: XAPI would
+ * accept that, but only delete the task when it ends. Never rejects.
  */
 export async function destroyEndedTask(xapi: Xapi, ref: Ref): Promise<void> {
   try {
@@ -11,6 +11,6 @@ export async function destroyEndedTask(xapi: Xapi, ref: Ref): Promise<void> {
     if (status !== "pending" && status !== "cancelling")
       await xapi.call("task.destroy", [ref]);
   } catch {
-    // The task no longer exists, or XAPI deletes it 65 minutes after its end.
+    // The task no longer exists, or XAPI deletes it itself 65 minutes after its end.
   }
 }

@@ -2,17 +2,17 @@ import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { CALL_MARK, type XapiTask } from "./xapi-task.js";
 
-/** What was found of a call whose task reference is not known. */
+/** Result of a search for the XAPI task of a call whose task reference is not known. */
 export type FoundXapiTask =
   | { readonly ref: Ref }
-  /** Number of tasks that it may be; 0: the call did not reach the pool. */
+  /** Number of candidates; 0: the call did not reach the pool. */
   | {
       readonly count: number;
       readonly pending: number;
       readonly succeeded: number;
     };
 
-/** Clocks of a pool and of the server may differ by this, in ms. */
+/** Maximum difference between the clocks of a pool and of the server, in ms. */
 const SKEW_MS = 30_000;
 
 interface TaskRecord {
@@ -23,10 +23,10 @@ interface TaskRecord {
 }
 
 /**
- * Finds the XAPI task of a call during which the server crashed: by the mark in its
- * other_config, or, as other clients' XAPI tasks and those of old hosts have none, one
- * of the same method, not older than the call, and not known otherwise. A task that is in the
- * object's current_operations is preferred.
+ * Finds the XAPI task of a call during which the server crashed by the mark in its
+ * other_config. XAPI tasks of other clients and of old hosts have no mark; of
+ * these, a task of the same method is accepted that is not older than the call and
+ * not known otherwise, preferably one in the object's current_operations.
  * @param known references of all other XAPI tasks
  * @throws XapiError, XoError: the pool could not be read
  */

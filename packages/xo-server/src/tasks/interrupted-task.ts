@@ -8,14 +8,15 @@ import { XAPI_TASK_KEY, type XapiTask } from "./xapi-task.js";
 import type { TaskNode } from "./task-node.js";
 import type { TaskContext } from "./task-context.js";
 
-/** What is known of the previous run, for an operation that is resumed. */
+/** What is known about the previous run, for an operation that is resumed. */
 export interface InterruptedTask {
   /** Persisted steps by key. */
   readonly steps: ReadonlyMap<string, unknown>;
   /**
-   * Waits for the XAPI tasks; those that have ended are returned too.
-   * @param part id of a part, with its parts; absent: all
-   * @param into the task that shows them; absent: where they were shown before
+   * Waits for the XAPI tasks; tasks that have ended before are returned too.
+   * @param part id of a part, whose own parts are included; absent: all parts
+   * @param into the task that shows them; absent: the parts in which they were
+   * shown before
    */
   awaitOutcomes(
     part?: string,
@@ -26,7 +27,7 @@ export interface InterruptedTask {
 /** XAPI tasks of a task of the previous run. */
 export class InterruptedXapiTasks implements InterruptedTask {
   readonly steps: ReadonlyMap<string, unknown>;
-  /** By the ids of their parts, in the order of their starts. */
+  /** XAPI tasks by the ids of their parts, in the order of their starts. */
   readonly xapiTasks: ReadonlyMap<string, XapiTask>;
   readonly #work: TaskNode;
   readonly #watch: XapiTaskWatch;

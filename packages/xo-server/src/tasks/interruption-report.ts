@@ -1,13 +1,13 @@
 import type { TaskOutcome } from "./xapi-task-watch.js";
 import type { XapiTask } from "./xapi-task.js";
 
-/** A XAPI task of an interrupted task, and how it ended. */
+/** A XAPI task of an interrupted task, with its outcome. */
 export interface EndedXapiTask {
   readonly xapiTask: XapiTask;
   readonly outcome: TaskOutcome;
 }
 
-/** Names of one kind at most: a task may have had thousands of XAPI tasks. */
+/** Maximum number of names in a list: a task may have had thousands of XAPI tasks. */
 const MOST_NAMED = 20;
 
 /** Describes what was done and what was not done of an interrupted task that is not resumed. */

@@ -14,7 +14,7 @@ export interface OtherServerTasksOptions {
 
 /** Interval of the checks, in ms. */
 const POLL_MS = 1_000;
-/** Clocks of servers may differ by this, in ms. */
+/** Maximum difference between the clocks of servers, in ms. */
 const SKEW_MS = 10_000;
 /** Number of pending tasks whose end or deletion is watched for. */
 const MAX_KNOWN = 1_000;

@@ -15,11 +15,11 @@ const powerStateGoals: ReadonlyMap<string, string> = new Map([
   ["VM.hard_shutdown", "Halted"],
 ]);
 
-/** The current state of the object of a XAPI task. */
+/** The current state of the object of a XAPI task, compared with its goal. */
 export interface GoalState {
   /** Human-readable. */
   readonly text: string;
-  /** Absent: the object does not show whether the method succeeded. */
+  /** Absent: the state of the object does not show whether the method succeeded. */
   readonly isReached?: boolean;
 }
 

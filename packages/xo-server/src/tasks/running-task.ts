@@ -31,7 +31,7 @@ export interface RunningTaskOptions {
   readonly lease?: () => HeldLease;
 }
 
-/** Persisted besides the columns of the task's row. */
+/** The part of a stored task that is not in columns of its row. */
 interface StoredBody {
   readonly properties?: Partial<TaskSubject>;
   readonly kept?: object;
@@ -44,7 +44,7 @@ export class RunningTask {
   readonly subject: TaskSubject;
   /** The state that its operation has persisted. */
   readonly persistedState: object | undefined;
-  /** When it is lost, the task is that of another server. */
+  /** If this lease is lost, the task belongs to another server. */
   readonly lease: HeldLease | undefined;
   readonly #owner: string;
   readonly #abort = new AbortController();
@@ -94,7 +94,7 @@ export class RunningTask {
     return new RunningTask(subject, options, before);
   }
 
-  /** The task was cancelled. */
+  /** Whether the task was cancelled. */
   get isAborted(): boolean {
     return this.#abort.signal.aborted;
   }

@@ -6,11 +6,11 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
 import { Tasks, type PendingTask } from "./tasks.js";
 
-/** Ended tasks are forgotten after this long, in ms: two weeks. */
+/** Time after which ended tasks are deleted, in ms: two weeks. */
 const KEPT_MS = 14 * 24 * 3600 * 1000;
-/** A step that is younger may be that of a task that is about to be written, in ms. */
+/** Younger steps are kept, because their task may be about to be written, in ms. */
 const STEPS_KEPT_MS = 24 * 3600 * 1000;
-/** Interval between two checks for these, in ms. */
+/** Interval of the deletion of old tasks and steps, in ms. */
 const SWEEP_MS = 3600 * 1000;
 
 export interface StartTasksParts {
@@ -22,7 +22,7 @@ export interface StartTasksParts {
 export interface StartedTasks {
   readonly tasks: Tasks;
   readonly steps: StepJournal;
-  /** Of the last run: see Recovery. */
+  /** Interrupted tasks of the previous run, see Recovery. */
   readonly interrupted: readonly PendingTask[];
 }
 

@@ -7,16 +7,19 @@ import type { Logger } from "../log/logger.js";
 
 /** Writes the steps of a task that are read again after a restart. */
 export interface StepWriter {
-  /** The server is stopping, or another one has adopted the task. */
+  /** Whether the server is stopping, or another one has adopted the task. */
   readonly isClosed: boolean;
   /**
-   * Resolves when the step is on disk. If it cannot be written, a task of the only
-   * server continues without, one of several servers waits. Never resolves if
-   * `isClosed`: what the step announces must not be done, who continues the task
-   * would do it again.
+   * Resolves when the step is on disk. If it cannot be written, the task of a
+   * single server continues, while one of several servers waits. Never resolves if
+   * `isClosed`: the caller must not perform the step that it announces, because
+   * whoever continues the task would perform it again.
    */
   put(key: string, body: object): Promise<void>;
-  /** The same, delayed to share a write with others: at most until the server stops. */
+  /**
+   * Like `put`, but shares a write with other steps. Steps that were not written
+   * yet are lost in a crash, but not when the server stops.
+   */
   putSoon(key: string, body: object): Promise<void>;
 }
 
@@ -44,8 +47,8 @@ export interface StepJournalOptions {
 
 /**
  * Writes the steps of all tasks, one write at a time. Steps that arrive in the
- * meantime share the next write: a hundred at once cost little more than one.
- * Of each step only the newest state is written.
+ * meantime share the next write, because a hundred at once cost little more than
+ * one. Of each step only the newest state is written.
  */
 export class StepJournal {
   /** A journal that persists nothing. */
@@ -63,10 +66,10 @@ export class StepJournal {
   readonly #waiting = new Map<string, WaitingStep>();
   /** Tasks that have steps. */
   readonly #written = new Set<string>();
-  /** Writes resolve with whether the steps are on disk. */
+  /** Each write resolves with whether its steps are on disk. */
   #last: Promise<boolean> = Promise.resolve(true);
   #next: Promise<boolean> | undefined;
-  /** Delayed steps. */
+  /** The write of the delayed steps. */
   #soon: Promise<boolean> | undefined;
   #resolveSoon: ((isWritten: boolean) => void) | undefined;
   #isClosed = false;
@@ -113,12 +116,12 @@ export class StepJournal {
       for (const { key, body } of page) steps.set(key, body);
       after = page.at(-1)?.key;
     } while (after !== undefined);
-    // They may be those of another server.
+    // Another server may have written these steps.
     if (steps.size > 0) this.#written.add(taskId);
     return steps;
   }
 
-  /** The task has ended: its steps are deleted. */
+  /** Deletes the steps of a task that has ended. */
   async forget(taskId: string): Promise<void> {
     if (!this.#written.delete(taskId) || this.#isClosed) return;
     for (const [id, step] of this.#waiting)
@@ -135,8 +138,8 @@ export class StepJournal {
   }
 
   /**
-   * No step is accepted from now on: XAPI tasks under way stay recorded as
-   * pending. Resolves when the steps before are written.
+   * Accepts no further steps, so that running XAPI tasks stay recorded as pending.
+   * Resolves when all earlier steps are written.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -181,7 +184,7 @@ export class StepJournal {
     return isWritten;
   }
 
-  /** Steps of one lease in one transaction. */
+  /** Writes the steps of one lease in one transaction. */
   async #write(steps: readonly WaitingStep[]): Promise<boolean> {
     const leases = new Set(steps.map(({ lease }) => lease));
     const written = await Promise.all(

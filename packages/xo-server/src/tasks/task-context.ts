@@ -12,17 +12,17 @@ export interface TaskCounts {
   readonly waiting: number;
 }
 
-/** A task as the code that runs in it sees it: for progress, messages, parts and cancellation. */
+/** A task as seen by the code that runs in it: for progress, messages, parts and cancellation. */
 export interface TaskContext {
-  /** Id of the task that clients see, or of this part of it; absent: there is none. */
+  /** Id of the task that clients see, or of this part of it; absent: clients see no task. */
   readonly taskId?: string;
-  /** Id of the whole task, which clients list and cancel; absent: there is none. */
+  /** Id of the whole task, which clients list and cancel; absent: clients see no task. */
   readonly wholeTaskId?: string;
   /** The lease under which the task acts; absent: there is only one server. */
   readonly lease?: HeldLease | undefined;
   /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
-  /** @param fraction 0 to 1; without it, the progress is that of the part under way */
+  /** @param fraction 0 to 1; without a call, the progress is that of the running part */
   progress(fraction: number): void;
   info(message: string, data?: object): void;
   warn(message: string, data?: object): void;
@@ -42,9 +42,9 @@ export interface TaskContext {
    * @param state JSON without secrets
    */
   persistState(state: object): Promise<void>;
-  /** Persists one step by key; other keys stay. Parts persist into their task. */
+  /** Persists one step by key; steps with other keys remain. Parts persist steps of their task. */
   persistStep(key: string, state: object): Promise<void>;
-  /** The same, delayed: the last steps may be lost in a crash. */
+  /** Like `persistStep`, but delayed: the last steps may be lost in a crash. */
   persistStepSoon(key: string, state: object): void;
 }
 

@@ -14,7 +14,7 @@ export interface TaskJournalOptions {
 const WRITE_MS = 1_000;
 /** A failed write is retried after this time, in ms. */
 const RETRY_MS = 5_000;
-/** Tasks that have ended and could not be written. */
+/** Maximum number of ended tasks that could not be written. */
 const MOST_UNWRITTEN = 1_000;
 
 /**
@@ -33,7 +33,7 @@ export class TaskJournal {
     this.#options = options;
   }
 
-  /** Has ended, but its end is not in the database yet. */
+  /** A task that has ended while its end is not in the database yet. */
   unwritten(id: string): RunningTask | undefined {
     return this.#unwritten.get(id);
   }
@@ -49,7 +49,7 @@ export class TaskJournal {
   }
 
   /**
-   * With its state at the time of the write.
+   * Writes the state that the task has when the write begins.
    * @returns the error of a failed write; undefined: it is in the database
    */
   write(task: RunningTask): Promise<Error | undefined> {

@@ -1,6 +1,6 @@
 import type { TaskChange } from "./task-changes.js";
 
-/** Changed tasks that wait for a slow reader at most. */
+/** Maximum number of changed tasks that wait for a slow reader. */
 const MOST_WAITING = 10_000;
 
 /**

@@ -16,7 +16,7 @@ import type { TaskContext, TaskCounts } from "./task-context.js";
 
 export interface TaskNodeOptions {
   readonly id: string;
-  /** Absent: it is the whole task. */
+  /** Absent: this is the whole task. */
   readonly wholeId?: string;
   readonly properties: object;
   readonly signal: AbortSignal;
@@ -26,12 +26,12 @@ export interface TaskNodeOptions {
   readonly onChange: () => void;
   /** Resolves when the whole task is persisted. */
   readonly onKeep: () => Promise<void>;
-  /** The task at the time when the server stopped. */
+  /** The task as it was when the server stopped. */
   readonly before?: TaskView;
   readonly kept?: object | undefined;
 }
 
-/** Infos and warnings of one task at most; the oldest are dropped. */
+/** Maximum number of infos and warnings of a task; the oldest are dropped. */
 const MOST_NOTES = 50;
 
 /** A task or a part of one, while it runs: a tree. */
@@ -48,7 +48,7 @@ export class TaskNode implements TaskContext {
   #status: Task["status"];
   #updatedAt: number;
   #endedAt: number | undefined;
-  /** Whole percent. */
+  /** In whole percent. */
   #progress: number;
   #reportsProgress = false;
   #abortionAskedAt: number | undefined;
@@ -142,7 +142,8 @@ export class TaskNode implements TaskContext {
         log.end({ status: "success" });
         return result;
       } catch (error) {
-        // The server is stopping, or another one has adopted the task: it finds the outcome of the XAPI task.
+        // The server is stopping, or another one has adopted the task: the next
+        // owner finds the outcome of the XAPI task.
         if (steps.isClosed) return new Promise<never>(() => undefined);
         log.end(toXapiTaskEnd(error as Error));
         throw error;
@@ -177,7 +178,7 @@ export class TaskNode implements TaskContext {
     return undefined;
   }
 
-  /** Runs the part; its status is that of the promise. */
+  /** Runs the part; its status follows the promise. */
   async run<T>(run: (part: TaskContext) => Promise<T>): Promise<T> {
     try {
       const result = await run(this);
@@ -199,7 +200,7 @@ export class TaskNode implements TaskContext {
     this.#end("failure", toFailure(error));
   }
 
-  /** The server stopped meanwhile, and the task is not resumed. */
+  /** To be called when the server has stopped in the meantime and the task is not resumed. */
   interrupt(error: Error): void {
     this.interruptParts();
     this.#end("interrupted", toFailure(error));
@@ -213,7 +214,7 @@ export class TaskNode implements TaskContext {
     }
   }
 
-  /** Removes pending parts: they are started again. */
+  /** Removes pending parts, because they are started again. */
   dropPendingParts(): void {
     for (const part of this.#parts)
       if (part.status === "pending") this.#parts.drop(part);
@@ -224,7 +225,7 @@ export class TaskNode implements TaskContext {
     this.#changed();
   }
 
-  /** The body to store: with the persisted state, which clients do not see. */
+  /** The body to store. It includes the persisted state, which clients do not see. */
   stored(): Readonly<Record<string, unknown>> {
     return {
       ...this.body(),
@@ -234,7 +235,7 @@ export class TaskNode implements TaskContext {
     };
   }
 
-  /** All but the columns of the task's row. */
+  /** The task without what is in columns of its row. */
   body(): Readonly<Record<string, unknown>> {
     const asked = this.#abortionAskedAt;
     return {
@@ -261,8 +262,8 @@ export class TaskNode implements TaskContext {
   }
 
   /**
-   * Ids of parts after a restart differ from all ids before: the last parts
-   * may not have been persisted.
+   * After a restart, ids of parts differ from all previous ids, because the last
+   * parts may not have been persisted.
    */
   #nextId(): string {
     const run = this.#options.before === undefined ? "" : `${this.#resumedAt}-`;

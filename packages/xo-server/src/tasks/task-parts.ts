@@ -1,6 +1,6 @@
 import type { Task } from "@xo-server/store";
 
-/** Ended parts of one task that are retained at most. */
+/** Maximum number of ended parts of a task that are retained. */
 const MOST_ENDED = 50;
 
 /**
@@ -28,7 +28,7 @@ export class TaskParts<P extends { readonly status: Task["status"] }> {
     this.#parts.delete(part);
   }
 
-  /** A part has ended. */
+  /** To be called when a part has ended. */
   noteEnd(part: P): void {
     this.#ended.add(part);
     if (this.#ended.size <= MOST_ENDED) return;

@@ -1,9 +1,9 @@
 import type { Task } from "@xo-server/store";
 
-/** Which tasks a list has: all of these conditions. */
+/** Selects the tasks of a list, which must meet all conditions. */
 export interface TaskQuestion {
   readonly objectId?: string;
-  /** Of other users only for administrators. */
+  /** Tasks of this user. Only administrators may request those of other users. */
   readonly userId?: string;
   readonly status?: Task["status"];
   /** Start of the tasks, in ms since the epoch: from `since`, before `until`. */

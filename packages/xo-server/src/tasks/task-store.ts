@@ -1,6 +1,6 @@
 import type { Store } from "@xo-server/store";
 
-/** What tasks need of the store. */
+/** The parts of the store that tasks use. */
 export type TaskStore = Pick<
   Store["tasks"],
   | "put"

@@ -6,9 +6,9 @@ import type { Tasks } from "./tasks.js";
 
 /** Changes of tasks within this time are sent together, in ms. */
 const WINDOW_MS = 200;
-/** A client that does not read is tried again after. */
+/** Retry interval for a client that does not read, in ms. */
 const RETRY_MS = 1_000;
-/** Tasks of one message. */
+/** Maximum number of tasks per message. */
 const A_MESSAGE = 50;
 /**
  * Maximum number of changed tasks that wait for a slow client: above it the client has to list them
@@ -18,9 +18,9 @@ const MOST_WAITING = 2_000;
 
 interface Subscriber {
   readonly client: Client;
-  /** False: tasks without subtasks, notes and long parameters. */
+  /** False: tasks are sent without subtasks, notes and long parameters. */
   withDetails: boolean;
-  /** Of each task the newest. */
+  /** The newest change of each task. */
   readonly waiting: Map<string, TaskChange>;
   hasMissed: boolean;
   timer: unknown;
@@ -31,7 +31,10 @@ export interface TaskSubscriptionsOptions {
   readonly clock: WallClock;
 }
 
-/** Notifications `task` {update, remove, reset?}: what becomes of tasks, to clients that may see them. */
+/**
+ * Sends changes of tasks as notifications `task` {update, remove, reset?} to
+ * clients that may read them.
+ */
 export class TaskSubscriptions {
   readonly #options: TaskSubscriptionsOptions;
   readonly #subscribers = new Map<Client, Subscriber>();
@@ -60,7 +63,7 @@ export class TaskSubscriptions {
     this.#subscribers.set(client, { client, waiting, ...state });
   }
 
-  /** @returns false: it was not there */
+  /** @returns false: the client was not subscribed */
   delete(client: Client): boolean {
     const { clock } = this.#options;
     clock.clearTimeout(this.#subscribers.get(client)?.timer);
@@ -102,7 +105,7 @@ export class TaskSubscriptions {
   #send(subscriber: Subscriber): void {
     const { client, waiting, hasMissed } = subscriber;
     const person = client.session?.user();
-    // The connection may have another user by now.
+    // The user of the connection may have changed.
     const visible = [...waiting]
       .slice(0, A_MESSAGE)
       .filter(([, one]) => person !== undefined && mayRead(person, one));

@@ -18,7 +18,7 @@ export type TaskView = Readonly<Record<string, unknown>> & {
   readonly tasks?: readonly TaskView[];
   readonly abortionRequestedAt?: number;
   readonly result?: object;
-  /** Of a summary: how many of each the task has. */
+  /** In a summary: the number of omitted subtasks, infos and warnings. */
   readonly omitted?: Readonly<Record<"tasks" | "infos" | "warnings", number>>;
 };
 
@@ -27,7 +27,7 @@ export interface TaskNote {
   readonly data?: object;
 }
 
-/** Characters of a parameter in a summary. */
+/** Maximum length of a parameter in a summary, in characters. */
 const MOST_SUMMARIZED = 256;
 
 /**
@@ -61,7 +61,7 @@ function withShortParameters(properties: object): object {
   return { ...rest, params: Object.fromEntries(short) };
 }
 
-/** Persisted data of a task beside the columns of its row. */
+/** The part of a persisted task that is not in columns of its row. */
 export type TaskBody = Readonly<Record<string, unknown>>;
 
 /** A task as clients see it, without the persisted state of its operation. */
@@ -80,18 +80,18 @@ export function toView(task: Task): TaskView {
   };
 }
 
-/** Characters of a result, or of parameters, that are stored. */
+/** Maximum length of a stored result, or of stored parameters, in characters. */
 const MOST_CHARACTERS = 32_768;
 
-/** Result for clients: on success absent, or an object. */
+/** The result for clients: absent, or an object. */
 export function toResult(result: unknown): object | undefined {
   if (typeof result === "string") return { id: result };
   if (typeof result !== "object" || result === null) return undefined;
-  // Clients decode it into an object, or fail.
+  // Clients can only decode an object here.
   return Array.isArray(result) ? undefined : bounded(result);
 }
 
-/** The same, unless it is too large to store. */
+/** The value itself, unless it is too large to store. */
 export function bounded(value: object): object {
   const { length } = JSON.stringify(value);
   return length <= MOST_CHARACTERS
@@ -99,7 +99,10 @@ export function bounded(value: object): object {
     : { leftOut: `${length} characters` };
 }
 
-/** Characters of a message, and of each parameter, of an error: XAPI's may hold whole stack traces, and a task has many parts. */
+/**
+ * Maximum length of an error's message, and of each parameter, in characters:
+ * XAPI's may contain whole stack traces, and a task has many parts.
+ */
 const MOST_MESSAGE = 1_000;
 const MOST_PARAMETER = 500;
 
@@ -110,18 +113,18 @@ function shortened(params: readonly string[]): readonly string[] {
 export function toFailure(error: Error): object {
   const isKnown = error instanceof XapiError || error instanceof XoError;
   return {
-    // Messages of unexpected errors may hold internals: they are not shown to clients.
+    // Messages of unexpected errors may contain internals, so clients do not see them.
     message: isKnown ? error.message.slice(0, MOST_MESSAGE) : "internal error",
     name: error.name,
     ...(isKnown ? { code: error.code } : {}),
     ...(error instanceof XapiError ? { params: shortened(error.params) } : {}),
     ...(error instanceof XoError ? ofMany(error) : {}),
-    // Never secrets: see ErrorData.
+    // Error data contains no secrets, see ErrorData.
     ...(error instanceof XoError ? { data: bounded(error.data) } : {}),
   };
 }
 
-/** Results of each object of a bulk operation. */
+/** The results of a bulk operation for each object. */
 function ofMany({ data }: XoError): object {
   const { result } = data as { readonly result?: unknown };
   return typeof result === "object" && result !== null ? bounded(result) : {};

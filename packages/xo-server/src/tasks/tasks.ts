@@ -27,7 +27,7 @@ export interface TasksOptions {
   readonly store: TaskStore;
   /** Default: XAPI tasks are not found again after a restart. */
   readonly steps?: StepJournal;
-  /** Other servers have tasks in the same database. */
+  /** Whether other servers have tasks in the same database. */
   readonly isShared?: boolean;
   /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
@@ -49,9 +49,9 @@ const POLL_MS = 1_000;
 /** Interval of notifications about a task with more than FEW_PARTS parts, in ms. */
 const TELL_MS = 250;
 const FEW_PARTS = 10;
-/** Rows of a list that are read at a time. */
+/** Number of rows of a list that are read at a time. */
 const PAGE = 250;
-/** Listeners at most: each is notified of every change. */
+/** Maximum number of listeners; each is notified of every change. */
 const MOST_LISTENERS = 1_000;
 
 /** Tasks that clients can follow and cancel. */
@@ -119,7 +119,10 @@ export class Tasks {
     return interrupted;
   }
 
-  /** Loads tasks that this server has adopted from another one, as those of its previous run. */
+  /**
+   * Loads tasks that this server has adopted from another one, like those of its
+   * own previous run.
+   */
   load(adopted: readonly Task[]): readonly PendingTask[] {
     return adopted.map((task) => this.#loadInterruptedOne(task));
   }
@@ -150,8 +153,10 @@ export class Tasks {
   }
 
   /**
-   * @returns when the start of the task is persisted. One server alone continues without
-   *   its database; of several servers, none could adopt a task that is not stored: it is aborted
+   * Makes a task visible to clients, and completes it with the result.
+   * @returns when the start of the task is persisted. A single server continues
+   * without its database; with several servers, none could adopt a task that is not
+   * stored, so it is aborted
    * @throws XoError STORE_UNAVAILABLE, LEASE_LOST
    */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
@@ -174,8 +179,9 @@ export class Tasks {
   }
 
   /**
-   * @param wait until it is not pending any more, or the signal is aborted
-   * @returns undefined: no such task, or it belongs to another user
+   * @param wait whether to wait until the task is not pending any more, or the
+   * signal is aborted
+   * @returns undefined: there is no such task, or it belongs to another user
    */
   async get(
     id: string,
@@ -192,7 +198,7 @@ export class Tasks {
       : task.node.view();
   }
 
-  /** Newest first; pages are read on demand. */
+  /** Tasks, newest first; pages are read on demand. */
   async *list(
     reader: TaskReader,
     about: TaskQuestion = {},
@@ -268,7 +274,10 @@ export class Tasks {
     return gone.length;
   }
 
-  /** @returns how to stop listening, @throws XoError QUEUE_FULL */
+  /**
+   * @returns a function that unsubscribes
+   * @throws XoError QUEUE_FULL
+   */
   watch(listener: TaskListener): () => void {
     if (this.#listeners.size >= MOST_LISTENERS)
       throw new XoError("QUEUE_FULL", {
@@ -299,7 +308,7 @@ export class Tasks {
     try {
       end = await (task.lease?.whileHeld(decided) ?? decided);
     } catch {
-      // Another server has adopted it: nothing is written here any more.
+      // Another server has adopted the task: nothing about it is written here any more.
       this.#running.delete(task.id);
       return;
     }
@@ -307,7 +316,7 @@ export class Tasks {
     end();
     const problem = await this.#journal.writeEnd(task);
     this.#running.delete(task.id);
-    // Pending in the database: who continues it there needs the steps.
+    // The task is pending in the database: the server that continues it needs the steps.
     if (problem === undefined) await this.#steps.forget(task.id);
   }
 

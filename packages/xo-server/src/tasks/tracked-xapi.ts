@@ -15,9 +15,9 @@ import { CALL_MARK, EPOCH_MARK, objectOfParams } from "./xapi-task.js";
 type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
 
 /**
- * A pool whose XAPI tasks are parts of a task: they show their progress in it,
- * are cancelled with it, and are found again after a crash of the server. Other calls
- * are passed on unchanged.
+ * A pool whose XAPI tasks are parts of a task: their progress is shown in it, they
+ * are cancelled with it, and they are found again after a crash of the server.
+ * Other calls are passed on unchanged.
  */
 export class TrackedXapi extends DelegatingXapi {
   readonly #pool: string;
@@ -70,8 +70,9 @@ export class TrackedXapi extends DelegatingXapi {
 
   /**
    * Sends nothing unless this server has the lease on its tasks. Never settles when
-   * another server has adopted the task: what would follow is done there.
-   * @param send calls `onAnswer` when the command was answered, unless it settles then
+   * another server has adopted the task, because that server continues it.
+   * @param send must call `onAnswer` when the command was answered, unless it
+   * settles then
    */
   async #send<T>(
     send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
@@ -85,7 +86,7 @@ export class TrackedXapi extends DelegatingXapi {
         if (!lease.isLost) return result;
       } catch (error) {
         if (lease.isLost) return new Promise<never>(() => undefined);
-        // It expired before anything was sent.
+        // The lease expired before anything was sent.
         if (!(error instanceof XoError && error.code === "LEASE_LOST"))
           throw error;
       }
@@ -116,7 +117,10 @@ export class TrackedXapi extends DelegatingXapi {
   }
 }
 
-/** Sends a command that counts as unanswered until it is answered or fails. A command that is sent again is still one. */
+/**
+ * Sends a command that counts as unanswered until it is answered or fails. A
+ * repeated command counts once.
+ */
 async function sendCommand<T>(
   lease: NonNullable<TaskContext["lease"]>,
   send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
@@ -137,7 +141,7 @@ async function sendCommand<T>(
 
 /** Marks by which a server that adopts the task finds its XAPI task. */
 function marksOf({ taskId, lease }: TaskContext): Record<string, string> {
-  // Without the id of the part other calls would have the same marks.
+  // Without the id of the part, other calls would have the same marks.
   if (taskId === undefined) return {};
   return {
     [CALL_MARK]: taskId,
@@ -145,7 +149,7 @@ function marksOf({ taskId, lease }: TaskContext): Record<string, string> {
   };
 }
 
-/** The options of a call, with the signal and the progress of the part that it is. */
+/** Adds the signal and the progress of the part to the options of a call. */
 function withPart(part: TaskContext, options: WatchOptions = {}): WatchOptions {
   const { signal, onProgress } = options;
   return {

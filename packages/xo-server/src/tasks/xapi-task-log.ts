@@ -10,7 +10,7 @@ import type { StepWriter } from "./step-journal.js";
 
 export interface XapiTaskLogOptions {
   readonly subject: XapiTaskSubject;
-  /** Id of the part of our task that shows the XAPI task. */
+  /** Id of the part of this server's task that shows the XAPI task. */
   readonly part: string;
   readonly steps: StepWriter;
   readonly clock: Pick<WallClock, "now">;
@@ -35,19 +35,19 @@ export class XapiTaskLog {
     this.persisted = new Promise((resolve) => (this.#setWritten = resolve));
   }
 
-  /** Resolves when it is persisted that the call is about to be made. */
+  /** Resolves when the intention to make the call is persisted. */
   begin(): Promise<void> {
     return this.#write({});
   }
 
-  /** The reference of the XAPI task is known. */
+  /** To be called when the reference of the XAPI task is known. */
   noteReference(ref: Ref): void {
     void this.#write({ ref });
   }
 
   end(ended: XapiTaskEnd): void {
     this.#xapiTask = { ...this.#xapiTask, ended };
-    // XAPI's task is destroyed only afterwards: after a crash it is found again.
+    // XAPI's task is destroyed only after this write, so that it is found again after a crash.
     void this.#steps.putSoon(this.#key, this.#xapiTask).then(this.#setWritten);
   }
 

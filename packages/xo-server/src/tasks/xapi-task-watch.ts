@@ -9,7 +9,7 @@ import { readGoalState, type GoalState } from "./power-state-goal.js";
 import { pause } from "./pause.js";
 import type { TaskContext } from "./task-context.js";
 
-/** How a XAPI task ended that was running when the server crashed. */
+/** Outcome of a XAPI task that was running when the server crashed. */
 export type TaskOutcome =
   | { readonly name: "success" }
   | { readonly name: "failure"; readonly error: Error }
@@ -35,7 +35,7 @@ export class XapiTaskWatch {
     this.#options = options;
   }
 
-  /** Adds XAPI tasks of the previous run: they are not taken for others. */
+  /** Adds XAPI tasks of the previous run, so that they are not mistaken for others. */
   addKnown(xapiTasks: Iterable<XapiTask>): void {
     for (const { ref } of xapiTasks)
       if (ref !== undefined) this.#known.add(ref);
@@ -87,7 +87,7 @@ export class XapiTaskWatch {
     part: TaskContext,
   ): Promise<TaskOutcome> {
     const { ref, isStream } = xapiTask;
-    // The connection of a stream is lost: the rest is neither sent nor read.
+    // The connection of a stream is lost, so its remaining data is neither sent nor read.
     const signal = isStream === true ? AbortSignal.abort() : part.signal;
     const onProgress = (fraction: number) => {
       part.progress(fraction);
@@ -119,8 +119,8 @@ function toOutcome(ended: XapiTaskEnd, { method }: XapiTask): TaskOutcome {
 
 /**
  * The outcome of a call whose task cannot be distinguished from others, by the
- * state of its object: if one of these tasks has succeeded, or if none is
- * pending.
+ * state of its object. Only decided if one of these tasks has succeeded, or if none
+ * is pending.
  */
 function judge(
   { count, pending, succeeded }: Exclude<FoundXapiTask, { readonly ref: Ref }>,

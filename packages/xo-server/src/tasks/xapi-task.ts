@@ -6,23 +6,26 @@ export interface XapiTaskSubject {
   readonly pool: string;
   /** XAPI's method, such as `VM.start`; of a stream, the label of its task. */
   readonly method: string;
-  /** The object, where the first parameter is one. */
+  /** The object, if the first parameter is an object. */
   readonly object?: Ref;
   /** Reference of a task that exists already. */
   readonly ref?: Ref;
-  /** A stream: it ends with the connection and is not resumed. */
+  /** Whether it is a stream, which ends with the connection and is not resumed. */
   readonly isStream?: boolean;
 }
 
 /** A XAPI task that a task waits for, as it is persisted. */
 export interface XapiTask extends XapiTaskSubject {
-  /** Identifies the call: other_config of its XAPI task has it. Absent: of an earlier version. */
+  /**
+   * Identifies the call; the other_config of its XAPI task contains it. Absent:
+   * written by an earlier version.
+   */
   readonly call?: string;
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
   /** Absent: not known; the call may not have reached the pool. */
   readonly ref?: Ref;
-  /** Absent: under way. */
+  /** Absent: it is running. */
   readonly ended?: XapiTaskEnd;
 }
 
@@ -30,7 +33,7 @@ export type XapiTaskEnd =
   | { readonly status: "success" }
   | {
       readonly status: "failure";
-      /** XAPI's error; absent: the error is not XAPI's. */
+      /** XAPI's error; absent: the error has another source. */
       readonly xapi?: readonly [code: string, ...params: string[]];
       readonly message: string;
     };

@@ -45,7 +45,7 @@ function toAttributes(attributes: SpanAttributes) {
   }));
 }
 
-/** Decimal text: a number cannot hold it. */
+/** Nanoseconds as decimal text, because they exceed the precision of a number. */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }

@@ -9,7 +9,7 @@ const MAX_QUEUED = 4096;
 const MAX_BATCH = 512;
 
 export interface SpanExporterOptions {
-  /** Of the collector: `http://host:4318/v1/traces`. */
+  /** URL of the collector: `http://host:4318/v1/traces`. */
   readonly url: string;
   /** Bearer token; empty: none. Read for each request. */
   readonly readToken: () => Promise<string>;
@@ -22,11 +22,11 @@ export interface SpanExporterOptions {
 export interface ExportFigures {
   readonly queued: number;
   readonly exported: number;
-  /** Not exported: the queue was full, or the collector refused them. */
+  /** Spans that were not exported: the queue was full, or the collector rejected them. */
   readonly dropped: number;
 }
 
-/** The collector refused the request for good. */
+/** The collector has rejected the request permanently. */
 class RefusedError extends Error {}
 
 /** Sends ended spans to a collector, in batches, at most one request at a time. */
@@ -59,7 +59,7 @@ export class SpanExporter {
     }, INTERVAL_MS);
   }
 
-  /** Tries once to send what is queued. */
+  /** Makes one attempt to send what is queued. */
   async stop(): Promise<void> {
     this.#options.clock.clearTimeout(this.#timer);
     await this.flush();
@@ -97,7 +97,7 @@ export class SpanExporter {
         logger.warn(`traces were not exported to ${new URL(url).host}`, {
           error,
         });
-        // Other failures pass: the spans stay in the queue.
+        // Other failures are temporary: the spans stay in the queue.
         if (!(error instanceof RefusedError)) return;
         this.#dropped += batch.length;
       }

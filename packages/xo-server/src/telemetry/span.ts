@@ -2,7 +2,7 @@ import type { SpanContext } from "./trace-context.js";
 
 export type SpanKind = "internal" | "server" | "client";
 
-/** No parameters and no texts of errors: they may contain secrets. */
+/** Without parameters and texts of errors, which may contain secrets. */
 export type SpanAttributes = Readonly<Record<string, string>>;
 
 /** An ended span. */
@@ -23,7 +23,7 @@ export interface SpanOptions {
   readonly attributes?: SpanAttributes;
 }
 
-/** A unit of work under way. */
+/** A unit of work in progress. */
 export interface Span {
   readonly context: SpanContext;
   child(name: string, options?: SpanOptions): Span;

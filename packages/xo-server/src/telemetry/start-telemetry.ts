@@ -20,7 +20,7 @@ export interface TelemetryOptions {
   readonly loggers: Loggers;
 }
 
-/** @returns undefined: traces are off, which is the default */
+/** @returns undefined: traces are disabled, which is the default */
 export function startTelemetry(
   { config, owner, clock, loggers }: TelemetryOptions,
   stops: StopStack,

@@ -8,7 +8,7 @@ import {
 
 /** Begins traces, or continues those of clients. */
 export interface Tracer {
-  /** @param parent of the client; absent: a new trace */
+  /** @param parent span of the client; absent: a new trace */
   start(
     name: string,
     parent: SpanContext | undefined,
@@ -30,7 +30,7 @@ export function createTracer(options: TracerOptions): Tracer {
   };
 }
 
-/** Decided by the id of the trace: all servers that a trace passes decide the same. */
+/** Derived from the id of the trace, so that all servers that a trace passes decide alike. */
 function isChosen(traceId: string, sampling: number): boolean {
   return Number.parseInt(traceId.slice(-8), 16) < sampling * 2 ** 32;
 }

@@ -1,7 +1,4 @@
-/**
- * What has to be done after the installation of an update, from the least to the
- * most.
- */
+/** What has to be restarted after the installation of an update, from the least to the most. */
 export const afterInstallation = [
   "nothing",
   "restart-toolstack",
@@ -32,14 +29,14 @@ export interface MissingPatch {
   readonly license?: string;
   readonly changelog?: PatchChange | null;
   readonly after: AfterInstallation;
-  /** XCP-ng does not report `after`: it follows from the name of the package. */
+  /** XCP-ng does not report `after`: it is derived from the name of the package. */
   readonly isAfterEstimated?: true;
   readonly isSecurity: boolean;
   /** Such as CVE-2026-27466 and XSA-476. */
   readonly advisories: readonly string[];
 }
 
-/** The most that any of these updates needs. */
+/** The most extensive restart that any of these updates needs. */
 export function mostNeeded(
   patches: readonly Pick<MissingPatch, "after">[],
 ): AfterInstallation {

@@ -11,7 +11,7 @@ import { uploadedUpdates } from "./uploaded-updates.js";
 import { xcpNgUpdates } from "./xcp-ng-updates.js";
 import { XenServerUpdates } from "./xenserver-updates.js";
 
-/** Repositories are read on the host: seconds. */
+/** Age up to which an answer is reused, in ms: reading the repositories takes the host seconds. */
 const FRESH_MS = 10 * 60_000;
 const AT_A_TIME = 8;
 
@@ -43,7 +43,7 @@ export class MissingPatches {
     this.#xenServer = new XenServerUpdates(clock);
   }
 
-  /** @throws XoError, XapiError: what the plugin or the pool refused */
+  /** @throws XoError, XapiError: errors of the plug-in or the pool */
   of(host: PoolObject): Promise<readonly MissingPatch[]> {
     const { id } = host;
     const now = this.#clock.now();
@@ -67,7 +67,7 @@ export class MissingPatches {
     return patches;
   }
 
-  /** Queries the host although its last answer is recent. */
+  /** Queries the host even if its last answer is recent. */
   again(host: PoolObject): Promise<readonly MissingPatch[]> {
     this.#queries.delete(host.id);
     return this.of(host);
@@ -78,7 +78,7 @@ export class MissingPatches {
     return (await this.systemOf(host).refusals?.(host)) ?? [];
   }
 
-  /** The last answer, however old. Undefined: the host was not queried yet. */
+  /** The last answer, regardless of its age. Undefined: the host was not queried yet. */
   latest(id: string): PatchState | undefined {
     return this.#latest.get(id);
   }
@@ -90,7 +90,7 @@ export class MissingPatches {
       .map(([id]) => id);
   }
 
-  /** Removes what is known of other hosts. */
+  /** Removes the answers of all other hosts. */
   keepOnly(hosts: ReadonlySet<string>): void {
     for (const id of [...this.#latest.keys(), ...this.#queries.keys()])
       if (!hosts.has(id)) {
@@ -100,7 +100,7 @@ export class MissingPatches {
   }
 
   /**
-   * Installs updates on a host, whose next query is a new one.
+   * Installs updates on a host, and removes its last answer.
    * @throws XoError, XapiError
    */
   async install(

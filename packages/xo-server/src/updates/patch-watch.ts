@@ -5,9 +5,9 @@ import type { PoolSummary } from "../status/status.js";
 import type { MissingPatches } from "./missing-patches.js";
 import { versionsOfPool } from "./pool-versions.js";
 
-/** Updates are published a few times a month. */
+/** Interval of the queries, in ms: updates are published a few times a month. */
 const EVERY_MS = 6 * 60 * 60_000;
-/** After the start of the server: what clients need comes first. */
+/** Delay after the start of the server, in ms, because requests of clients have priority. */
 const FIRST_MS = 15 * 60_000;
 
 export interface PatchWatchParts {
@@ -38,7 +38,7 @@ export class PatchWatch {
     this.#parts.clock.clearTimeout(this.#timer);
   }
 
-  /** Number of hosts with missing updates, as far as they were queried. */
+  /** Number of hosts that are known to miss updates. */
   hostsWithPatches(): number {
     return this.#parts.patches.hostsWithPatches().length;
   }
@@ -53,7 +53,7 @@ export class PatchWatch {
     ).length;
   }
 
-  /** Queries each host that runs. Never rejects. */
+  /** Queries each running host. Never rejects. */
   async check(): Promise<void> {
     const { queries, objects, patches } = this.#parts;
     const filter = "power_state:Running";
@@ -63,7 +63,7 @@ export class PatchWatch {
       try {
         await patches.of(objects.get(id, "host"));
       } catch {
-        // The host is asked again the next time; its page shows the error.
+        // The host is queried again the next time; its page shows the error.
       }
     }
     const { ids: all } = await queries.page({ type: "host", filter: "" });

@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { MissingPatch } from "./missing-patch.js";
 
 export interface InstallParts {
-  /** Of the task that the installation is part of. */
+  /** Objects of the task that the installation is part of. */
   readonly objects: PoolObjects;
   readonly clock: WallClock;
   readonly signal: AbortSignal;
@@ -20,12 +20,13 @@ export interface UpdateSystem {
   /** @throws XoError, XapiError */
   list(host: PoolObject, clock: WallClock): Promise<readonly MissingPatch[]>;
   /**
-   * Why the pool of a host refuses updates: XAPI's error codes with parameters. Absent: such pools do not tell.
+   * Why the pool of a host refuses updates: XAPI's error codes with parameters.
+   * Absent: such pools do not report it.
    * @throws XoError, XapiError
    */
   refusals?(host: PoolObject): Promise<readonly (readonly string[])[]>;
   /**
-   * Installs updates on one host. What they need afterwards is not done.
+   * Installs updates on one host, without the restart that they need.
    * @throws XoError, XapiError
    */
   install(

@@ -8,7 +8,7 @@ import {
 } from "./missing-patch.js";
 import type { UpdateSystem } from "./update-system.js";
 
-/** XAPI's `pool_update` as far as it is read. */
+/** The fields of XAPI's `pool_update` that are read. */
 interface PoolUpdate {
   readonly uuid: string;
   readonly name_label: string;
@@ -20,8 +20,9 @@ interface PoolUpdate {
 }
 
 /**
- * Updates of XenServer before 8, which an administrator uploads to the pool: those that it
- * has and a host has not. Which others the manufacturer has published is not known to the pool.
+ * Updates of XenServer before version 8, which an administrator uploads to the
+ * pool: lists the uploaded updates that a host lacks. The pool does not know which
+ * other updates the manufacturer has published.
  */
 export const uploadedUpdates: UpdateSystem = {
   name: "uploaded",

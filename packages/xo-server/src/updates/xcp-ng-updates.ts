@@ -12,9 +12,15 @@ import type { InstallParts, UpdateSystem } from "./update-system.js";
 
 const PLUGIN = "updater.py";
 const LOOK_EVERY_MS = 10_000;
-/** Another run of the plugin: yum may download and install for half an hour. */
+/**
+ * Maximum wait for another run of the plug-in, in ms: yum may download and install
+ * for half an hour.
+ */
 const BUSY_WITHIN_MS = 45 * 60_000;
-/** Another check, of which the answer may have been lost: seconds, on slow mirrors minutes. */
+/**
+ * Maximum wait for another check of the plug-in, whose answer may have been lost,
+ * in ms. A check takes seconds, with slow mirrors minutes.
+ */
 const CHECKED_WITHIN_MS = 5 * 60_000;
 
 /** Packages of XCP-ng, by the updater plugin of its hosts. */
@@ -67,7 +73,7 @@ async function update(
     }
 }
 
-/** Plugins of older versions answer the outcome of yum. */
+/** Older versions of the plug-in return the output of yum. */
 function checkExit(text: string): void {
   const result = parse(text) as Package | null | undefined;
   const exit = result?.["exit"] ?? 0;
@@ -77,7 +83,7 @@ function checkExit(text: string): void {
   throw new XoError("UNSUPPORTED", { what: "this update", reason });
 }
 
-/** Another run of the plugin is in progress. */
+/** Whether another run of the plug-in is in progress. */
 export function isBusy(error: unknown): boolean {
   return (
     error instanceof XapiError &&
@@ -85,7 +91,10 @@ export function isBusy(error: unknown): boolean {
   );
 }
 
-/** Another check is in progress; an installation takes too long to wait for a list. */
+/**
+ * Whether another check is in progress. An installation takes too long for a list
+ * to wait for it.
+ */
 function isBusyChecking(error: unknown): boolean {
   return (
     isBusy(error) &&
@@ -93,7 +102,10 @@ function isBusyChecking(error: unknown): boolean {
   );
 }
 
-/** Compared with the start of the host: whether it has to be rebooted. By the clock of the host. */
+/**
+ * Records the time of the installation by the clock of the host, to compare it with
+ * the start of the host: an earlier start means that it has to be rebooted.
+ */
 async function recordInstallation(
   host: PoolObject,
   { objects }: InstallParts,
@@ -176,7 +188,7 @@ function toChange(value: unknown): PatchChange | null {
   };
 }
 
-/** By names of packages, as the guide of XCP-ng lists them. */
+/** Rules by names of packages, from XCP-ng's documentation. */
 const rules: readonly (readonly [RegExp, AfterInstallation])[] = [
   [
     /^(xen-(hypervisor|dom0-libs|libs|livepatch)|kernel|microcode_ctl|amd-microcode|linux-firmware|glibc|systemd|dracut|.*-(module|modules|firmware)(-alt)?$|(broadcom|intel|qlogic|mellanox|chelsio|cisco|emulex|avago|microsemi)-)/,
@@ -194,7 +206,7 @@ function afterPackage(name: string): AfterInstallation {
   return rules.find(([names]) => names.test(name))?.[1] ?? "nothing";
 }
 
-/** The name of a package, of its id as well. */
+/** The name of a package, which may be given by its id. */
 function toName(patch: string): string {
   return patch.replace(/-\d[^-]*-[^-]+$/, "");
 }

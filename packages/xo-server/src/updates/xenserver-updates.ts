@@ -9,12 +9,18 @@ import {
 } from "./missing-patch.js";
 import type { UpdateSystem } from "./update-system.js";
 
-/** The repository is synchronised at most as often. */
+/** Minimum interval between synchronisations of the repository, in ms. */
 const SYNC_MS = 10 * 60_000;
-/** `GET /updates` of a pool with many hosts and updates. */
+/**
+ * Maximum size of the response to `GET /updates`, in bytes, for a pool with many
+ * hosts and updates.
+ */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** HA is disabled meanwhile; hosts that are down are named by the plan. */
+/**
+ * Refusals that a rolling update handles: it disables HA, and its plan names hosts
+ * that are down.
+ */
 const LOOKED_AFTER: ReadonlySet<string> = new Set([
   "HA_IS_ENABLED",
   "HOST_OFFLINE",
@@ -44,11 +50,11 @@ interface Update {
   readonly guidance?: { readonly mandatory?: readonly string[] };
 }
 
-/** Updates of XenServer 8, of the repository that its pool synchronises. */
+/** Updates of XenServer 8, from the repository that the pool synchronises. */
 export class XenServerUpdates implements UpdateSystem {
   readonly name = "xenserver";
   readonly #clock: { now(): number };
-  /** By id of the pool. */
+  /** Synchronisations by the id of the pool. */
   readonly #synced = new Map<string, Synced>();
 
   constructor(clock: { now(): number }) {
@@ -66,7 +72,7 @@ export class XenServerUpdates implements UpdateSystem {
       .sort(byName);
   }
 
-  /** Without what rolling updates look after themselves. */
+  /** Leaves out refusals that a rolling update handles. */
   async refusals({
     xapi,
   }: PoolObject): Promise<readonly (readonly string[])[]> {
@@ -74,7 +80,7 @@ export class XenServerUpdates implements UpdateSystem {
     try {
       const all = (await xapi.call(
         "pool.check_update_readiness",
-        // VMs that cannot leave are known from the hosts.
+        // The plan already reports VMs that cannot be migrated.
         [pool, false],
         { idempotent: true },
       )) as readonly (readonly string[])[];
@@ -87,13 +93,13 @@ export class XenServerUpdates implements UpdateSystem {
     }
   }
 
-  /** All at once: XAPI installs what it has synchronised. */
+  /** Installs all updates at once, because XAPI installs what it has synchronised. */
   async install(host: PoolObject): Promise<void> {
     const hash = await this.#sync(host);
     await host.xapi.callAsync("host.apply_updates", [host.ref, hash]);
   }
 
-  /** @returns the hash of the updates, which has to be named to install them */
+  /** @returns the hash of the updates, which a call must contain to install them */
   #sync({ object, xapi }: PoolObject): Promise<string> {
     const pool = String(object["$pool"]);
     const now = this.#clock.now();
@@ -141,7 +147,7 @@ function unreadable(reason: string): XoError {
   });
 }
 
-/** XAPI's names, from the least to the most. */
+/** XAPI's guidances, from the least to the most extensive. */
 const guidances: readonly (readonly [string, AfterInstallation])[] = [
   ["RebootHost", "reboot-host"],
   ["EvacuateHost", "reboot-host"],

@@ -32,7 +32,7 @@ export const periodMs: Readonly<Record<UsagePeriod, number>> = {
   week: 7 * DAY_MS,
   month: 30 * DAY_MS,
 };
-/** The finest archive that has the whole period. */
+/** The finest archive that covers the whole period. */
 const granularityOf: Readonly<Record<UsagePeriod, Granularity>> = {
   day: "hours",
   week: "hours",
@@ -60,7 +60,7 @@ export async function readAverages(
   return found;
 }
 
-/** @param most rows; the latest are taken */
+/** @param most maximum number of rows; the latest are used */
 export function* average(
   table: XportTable,
   most: number,

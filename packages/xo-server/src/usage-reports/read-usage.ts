@@ -29,13 +29,13 @@ export interface UsageReportSources extends AverageParts {
 type Row = ViewObject & { readonly id: string };
 
 const DEFAULT_TOP = 10;
-/** Hosts that are asked at the same time. */
+/** Maximum number of hosts that are queried at the same time. */
 const CONCURRENCY = 8;
 /** Objects per page. */
 const PAGE = 200;
 
 /**
- * What pools have used. Hosts that do not answer are named.
+ * The resource usage of pools. Hosts that do not answer are listed.
  * @throws XoError NO_SUCH_OBJECT: a pool is unknown; ABORTED
  */
 export async function readUsage(
@@ -124,11 +124,11 @@ async function averagesOf(
       try {
         const host = sources.objects.get(row.id, "host");
         const found = await readAverages(host, period, sources);
-        // A VM that has moved meanwhile is in the answers of two hosts.
+        // A VM that was migrated in the meantime is in the responses of two hosts.
         for (const [id, one] of found)
           if (!averages.has(id)) averages.set(id, one);
       } catch {
-        // A host that is down has no measurements: the report names it.
+        // A host that is down has no measurements; the report lists it.
         silent.push(nameOf(row));
       }
     },

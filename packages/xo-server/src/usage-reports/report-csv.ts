@@ -22,7 +22,7 @@ const listUnits = {
   srs: ["used space of an SR", "percent"],
 } as const;
 
-/** All figures as one table (RFC 4180), a line each: machine-readable units. */
+/** All figures as one table (RFC 4180) with one figure per line, in machine-readable units. */
 export function toCsv({ pools }: UsageFigures): string {
   const lines: (readonly (string | number | null | undefined)[])[] = [
     [
@@ -54,7 +54,7 @@ export function toCsv({ pools }: UsageFigures): string {
 function toCell(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(Math.round(value * 100) / 100);
-  // Spreadsheets take what begins so for a formula; names are of any user.
+  // Spreadsheets interpret such text as a formula, and any user can choose names.
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -15,11 +15,11 @@ import {
 
 export function subjectOf(figures: UsageFigures, jobName: string): string {
   const name = jobName === "" ? "Usage report" : jobName;
-  // One line: the name is of an administrator.
+  // On one line, because an administrator chooses the name.
   return `${name}: ${periodText(figures)}`.replace(/\s+/g, " ");
 }
 
-/** HTML with the same as text, and all figures as a table for spreadsheets. */
+/** HTML and plain text with the same content, and all figures as a table for spreadsheets. */
 export function toMail(
   figures: UsageFigures,
   jobName: string,

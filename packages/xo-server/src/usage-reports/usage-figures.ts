@@ -7,7 +7,7 @@ export interface Consumer {
   readonly value: number;
 }
 
-/** Lists of top consumers; of each the highest first. */
+/** Lists of top consumers, the highest first. */
 export const topLists = [
   "vmCpu",
   "vmMemory",
@@ -19,7 +19,10 @@ export const topLists = [
 ] as const;
 export type TopList = (typeof topLists)[number];
 
-/** Figures of a pool that are compared with the last period. Sizes in bytes; null: not known. */
+/**
+ * Figures of a pool that are compared with the previous period. Sizes in bytes;
+ * null: not known.
+ */
 export interface PoolTotals {
   readonly id: string;
   readonly name: string;
@@ -39,7 +42,7 @@ export interface PoolFigures extends PoolTotals {
   readonly top: Readonly<Record<TopList, readonly Consumer[]>>;
   /** Names of hosts without measurements. */
   readonly silentHosts: readonly string[];
-  /** Of the last period; absent: there is none. */
+  /** Totals of the previous period; absent: there is none. */
   readonly before?: PoolTotals;
 }
 
@@ -48,20 +51,20 @@ export interface UsageFigures {
   /** ms since the epoch */
   readonly from: number;
   readonly to: number;
-  /** When the last period was reported, ms since the epoch. */
+  /** When the previous period was reported, in ms since the epoch. */
   readonly comparedWith?: number;
   readonly pools: readonly PoolFigures[];
-  /** Pools of the last period that no longer exist. */
+  /** Pools of the previous period that no longer exist. */
   readonly lostPools: readonly string[];
 }
 
-/** What is stored with a run, to be compared with. */
+/** The part of a report that is stored with its run, for the next comparison. */
 export interface StoredUsage {
   readonly to: number;
   readonly pools: readonly PoolTotals[];
 }
 
-/** What the next report compares with. */
+/** The part of a report that the next one is compared with. */
 export function toStored({ to, pools }: UsageFigures): StoredUsage {
   return {
     to,
@@ -72,7 +75,7 @@ export function toStored({ to, pools }: UsageFigures): StoredUsage {
   };
 }
 
-/** The figures beside those of the last period. */
+/** Adds the totals of the previous period to the figures. */
 export function compare(
   figures: UsageFigures,
   last: StoredUsage | undefined,

@@ -25,10 +25,13 @@ interface UsageRunBody extends RunBody {
   readonly usage?: StoredUsage;
 }
 
-/** Runs among which the last period is searched. */
+/** Number of runs in which the previous period is searched. */
 const SEARCHED_RUNS = 50;
 
-/** Runs of the job type `usageReport`: mail with what pools have used, and what has changed. */
+/**
+ * Runs of the job type `usageReport`: sends the resource usage of pools and its
+ * changes by mail.
+ */
 export class UsageReportKind implements JobKind {
   readonly #parts: UsageReportParts;
 

@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { closest, distance } from "fastest-levenshtein";
 import { chooseBranches } from "./union-branch.js";
 
-/** What is wrong at one place of a value. */
+/** An error at one position of a value. */
 export interface SchemaProblem {
   /** Keys and indexes from the root; empty: the root. */
   readonly path: readonly (string | number)[];
@@ -10,10 +10,10 @@ export interface SchemaProblem {
   readonly reason: string;
 }
 
-/** Shorter words are contained in too many names. */
+/** Minimum length of a name that is searched in others; shorter ones occur in too many names. */
 const MIN_PART = 3;
 
-/** What the members of the value are called. */
+/** The word for members of the value in messages. */
 export type MemberNoun = "key" | "parameter";
 
 /** Human-readable path: `pools[0].tls.trust`. */
@@ -25,8 +25,8 @@ export function toDottedPath(path: SchemaProblem["path"]): string {
 }
 
 /**
- * Errors of Ajv as problems. Of a union only the branch that the value means is
- * reported.
+ * Converts errors of Ajv. Of a union, only errors of the branch that the value is
+ * meant for are reported.
  * @param errors of a validator with `verbose`
  */
 export function toSchemaProblems(
@@ -96,7 +96,7 @@ function knownMembers({ parentSchema }: ErrorObject): string[] {
   return Object.keys((parentSchema?.["properties"] ?? {}) as object);
 }
 
-/** Names a member that is not known and was probably meant. */
+/** Suggests a missing member whose name is similar to an unknown one. */
 function missing(error: ErrorObject, name: string): string {
   const known = new Set(knownMembers(error));
   const unknown = Object.keys(error.data ?? {}).filter(

@@ -3,15 +3,15 @@ import type { ErrorObject } from "ajv";
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Replaces the errors of all branches of a union by those of the branch that
- * the value means: the one whose discriminator (a property with constant
- * values, such as `kind`) it has; else the one with the fewest errors.
+ * Replaces the errors of all branches of a union by those of the branch that the
+ * value is meant for: the one whose discriminator (a property with constant values,
+ * such as `kind`) matches, otherwise the one with the fewest errors.
  * @param errors of a validator with `verbose`
  */
 export function chooseBranches(
   errors: readonly ErrorObject[],
 ): readonly ErrorObject[] {
-  // Ajv reports inner unions before the ones around them.
+  // Ajv reports inner unions before outer ones.
   const union = errors.findLast(({ keyword }) => keyword === "anyOf");
   if (union === undefined) return errors;
   const prefix = `${union.schemaPath}/`;
@@ -20,7 +20,7 @@ export function chooseBranches(
   return [...chooseBranches(others), ...branchOf(union, inner)];
 }
 
-/** Elements of an array have the same schema path: the instance decides. */
+/** Elements of an array have the same schema path, so the instance path is compared too. */
 function isOf(one: ErrorObject, union: ErrorObject, prefix: string): boolean {
   return (
     one.schemaPath.startsWith(prefix) &&

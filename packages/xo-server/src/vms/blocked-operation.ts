@@ -1,7 +1,10 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { readRecord } from "./xapi-records.js";
 
-/** Does what is blocked; it is blocked again afterwards, for the same reason. */
+/**
+ * Runs an operation that is blocked on a VM, and blocks it again afterwards for the
+ * same reason.
+ */
 export async function despiteBlock<T>(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   operation: string,

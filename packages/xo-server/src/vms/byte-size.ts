@@ -11,7 +11,8 @@ const TEXT = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?\s*$/i;
 const POWERS = ["", "k", "m", "g", "t", "p"];
 
 /**
- * `10 GiB` counts in 1024s, `10 GB` in 1000s, `10G` as Xen Orchestra does: in 1024s.
+ * `10 GiB` and `10G` (as in Xen Orchestra) use factors of 1024, `10 GB` factors of
+ * 1000.
  * @returns bytes
  * @throws XoError INVALID_PARAMETERS
  */

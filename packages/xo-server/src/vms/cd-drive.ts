@@ -9,9 +9,9 @@ import { isRunning, readVbds, readRecord } from "./xapi-records.js";
 const USUAL_POSITION = "3";
 
 export interface InsertOptions {
-  /** Throws out what is in it. */
+  /** Whether an inserted image is ejected. */
   readonly force: boolean;
-  /** A drive that had to be added. */
+  /** Removes a CD drive that had to be added. */
   readonly rollback: Rollback;
 }
 
@@ -45,7 +45,7 @@ async function addCdVbd(xapi: Xapi, vm: Ref, vdi: Ref): Promise<Ref> {
   return createVbd(xapi, { vm, vdi, type: "CD", bootable: true, position });
 }
 
-/** A VM without a CD is as it should be. */
+/** A VM without an inserted CD is already in the requested state. */
 export async function ejectCd(xapi: Xapi, vm: Ref): Promise<void> {
   const { VBDs } = await readRecord(xapi, "VM", vm);
   const vbds = await readVbds(xapi, VBDs);

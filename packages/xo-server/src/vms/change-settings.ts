@@ -45,7 +45,7 @@ export async function changeSettings(
     await xapi.call(`VM.${message}`, [ref, ...params]);
 }
 
-/** XAPI starts VMs with their hosts only if the pool has it enabled too. */
+/** XAPI starts VMs with their hosts only if auto power-on is also enabled in the pool. */
 export async function allowAutoPowerOn(
   objects: PoolObjects,
   vm: PoolObject,

@@ -5,26 +5,26 @@ import type { Rollback } from "./rollback.js";
 import { createDisk, createVbd } from "./new-vbds.js";
 import { writeDisk } from "./write-disk.js";
 
-/** What cloud-init is to do in a guest. */
+/** Configuration that cloud-init applies in a guest. */
 export interface GuestConfig {
   readonly userData: string;
-  /** Netplan's format, version 1 or 2. */
+  /** Network configuration in the format of cloud-init, version 1 or 2. */
   readonly networkConfig?: string | undefined;
 }
 
 const LABEL = "cidata";
 
-/** Size of its disk in bytes. */
+/** Size of the config drive's disk, in bytes. */
 export const CONFIG_DRIVE_SIZE = FAT_SIZE;
 
-/** Name of its disk. */
+/** Name of the config drive's disk. */
 export const CONFIG_DRIVE = "XO CloudConfigDrive";
 
 /**
  * A disk image with the label of cloud-init's data source NoCloud
  * (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html).
- * @param instance id of the VM: with a new one, the guest runs cloud-init again
- * @throws XoError INVALID_PARAMETERS: it does not fit
+ * @param instance id of the VM; with a new id, the guest runs cloud-init again
+ * @throws XoError INVALID_PARAMETERS: the files do not fit
  */
 export function writeConfigImage(
   { userData, networkConfig }: GuestConfig,

@@ -10,19 +10,22 @@ import { readRecord } from "./xapi-records.js";
 export interface CopyOptions {
   readonly name: string;
   /**
-   * Target SR of its disks; if it belongs to another pool, the copy is created there. Absent: the
-   * same SRs.
+   * Target SR of the disks; if it belongs to another pool, the copy is created
+   * there. Absent: each disk stays on its SR.
    */
   readonly sr?: PoolObject;
-  /** Of the target pool. */
+  /** Rollback in the target pool. */
   readonly rollback: Rollback;
-  /** The VM's pool: see allOrNothing. */
+  /** The VM's pool, for calls that are not cancelled with the task. */
   readonly cleanupXapi: Xapi;
-  /** What XAPI makes of the data on its way to another pool. */
+  /** Compression of the data on its way to another pool. */
   readonly compression?: "" | "gzip" | "zstd";
 }
 
-/** A full copy, of a VM that is not halted as it is now. @returns its reference and the pool that it is in */
+/**
+ * A full copy. If the VM is not halted, its current state is copied.
+ * @returns the reference and the pool of the copy
+ */
 export async function copyVm(
   vm: PoolObject,
   options: CopyOptions,
@@ -31,7 +34,7 @@ export async function copyVm(
   const { power_state } = await readRecord(xapi, "VM", vm.ref);
   if (power_state === "Halted" || vm.object["type"] !== "VM")
     return copyResting(vm, options);
-  // XAPI copies halted VMs and snapshots only.
+  // XAPI only copies halted VMs and snapshots.
   const label = `${options.name} (being copied)`;
   const ref = (await xapi.callAsync("VM.snapshot", [vm.ref, label, []])) as Ref;
   return afterwards(options.cleanupXapi, ref, () =>
@@ -39,7 +42,10 @@ export async function copyVm(
   );
 }
 
-/** The snapshot is deleted in any case. @throws XoError LEFT_BEHIND */
+/**
+ * Runs code and deletes the snapshot afterwards in any case.
+ * @throws XoError LEFT_BEHIND
+ */
 async function afterwards<T>(
   cleanupXapi: Xapi,
   snapshot: Ref,
@@ -80,9 +86,9 @@ interface Shipment {
 }
 
 /**
- * Through the server, from socket to socket. VM.migrate_send with `copy` would
- * spare that way, but the hosts of both pools must then reach each other, be of
- * versions that understand each other, and the VM must be halted.
+ * Copies through the server, from socket to socket. VM.migrate_send with `copy`
+ * would avoid that, but requires that the hosts of both pools reach each other and
+ * have compatible versions, and that the VM is halted.
  */
 async function sendCopy(
   vm: PoolObject,
@@ -90,7 +96,7 @@ async function sendCopy(
 ): Promise<Ref> {
   const label = `Copy of ${String(vm.object["name_label"])}`;
   const ended = new AbortController();
-  // Both ends show as parts of the work that they are done for: see followed.
+  // Export and import are shown as parts of the task by `followed`.
   const work = { ...untrackedTask, signal: ended.signal };
   try {
     const { body, finished } = await openXapiStream(
@@ -102,7 +108,7 @@ async function sendCopy(
       },
       work,
     );
-    // XAPI takes back what it has of an import that breaks off.
+    // XAPI deletes the result of an incomplete import.
     const imported = await sendToXapi(
       sr.xapi,
       {

@@ -41,7 +41,7 @@ export async function createDisks(
   }
 }
 
-/** @param vm its name */
+/** @param vm name of the VM */
 export function labelOf(
   { name, position }: Pick<ResolvedDiskSpec, "name" | "position">,
   vm: string,
@@ -84,7 +84,7 @@ async function changeDisk(
     await xapi.callAsync("VDI.resize", [vdi, String(spec.size)]);
 }
 
-/** XAPI migrates only disks of running VMs; this one is an unused clone and can be copied. */
+/** XAPI only migrates disks of running VMs. This one is an unused clone, so it can be copied. */
 async function moveDisk(
   { xapi, vm, rollback }: NewDiskContext,
   vbd: Vbd,

@@ -21,12 +21,12 @@ import {
 } from "./resource-sets.js";
 import { toSettingCalls, type SettingsInput } from "./setting-calls.js";
 
-/** What the creation of VMs needs. */
+/** Services for the creation of VMs. */
 export interface CreationContext {
   readonly objects: PoolObjects;
   readonly sets: ResourceSetAccess;
   readonly context: HandlerContext;
-  /** The task of this VM. Default: that of the caller. */
+  /** The task of this VM. Default: the task of the caller. */
   readonly work?: TaskContext;
 }
 
@@ -101,7 +101,7 @@ function toSettings(
   { user: person }: HandlerContext,
 ): SettingsInput {
   return {
-    // Override the template's.
+    // Replaces the description of the template.
     name_description: "",
     ...(setOf(template) === undefined ? {} : { resourceSet: null }),
     ...input,
@@ -114,7 +114,7 @@ function toSettings(
   };
 }
 
-/** Missing values are those of the template. */
+/** The usage of the VM; missing values are those of the template. */
 function usageOf(
   input: CreateParameters,
   plan: NewVm,
@@ -133,7 +133,7 @@ function usageOf(
   };
 }
 
-/** Bytes of the disks that the VM will have: those of the template too. */
+/** Total size of the disks of the VM in bytes, including those of the template. */
 function sizeOfDisks(
   { template, disks }: Pick<NewVm, "template" | "disks">,
   objects: PoolObjects,
@@ -148,7 +148,7 @@ function sizeOfDisks(
   return sum;
 }
 
-/** Bytes of the disks that XAPI creates as a template describes them. */
+/** Total size in bytes of the disks that XAPI creates according to the template's other_config. */
 function describedSize({ object }: NewVm["template"]): number {
   const { disks = [] } = (object["template_info"] ?? {}) as {
     readonly disks?: readonly { readonly size?: unknown }[];

@@ -13,7 +13,7 @@ import { planNewVm } from "./new-vm.js";
 import { fillInAll, numberedNames, type Numbered } from "./numbered-names.js";
 import { checkWith } from "./resource-sets.js";
 
-/** Concurrent creations: a pool queues more clones of one template. */
+/** Number of concurrent creations; a pool queues further clones of one template. */
 const AT_ONCE = 4;
 const MOST = 250;
 
@@ -114,7 +114,7 @@ export async function createVms(
     typeof input.resourceSet === "string"
       ? sets.open(input.resourceSet, context)
       : undefined;
-  // Errors common to all VMs are found before the first is created.
+  // Errors that apply to all VMs are found before the first one is created.
   planNewVm(orders[0]!, objects, checkWith(set, context));
   await work.persistState({
     names: orders.map(({ name_label }) => name_label),
@@ -133,7 +133,7 @@ export async function createVms(
 
 type Outcome = PromiseSettledResult<string>;
 
-/** AT_ONCE at a time, until the task is cancelled. */
+/** Runs AT_ONCE creations at a time, until the task is cancelled. */
 async function inTurns(
   orders: readonly CreateParameters[],
   work: TaskContext,
@@ -161,7 +161,7 @@ async function settle(make: () => Promise<string>): Promise<Outcome> {
   return outcome;
 }
 
-/** Failures that the message names. */
+/** Maximum number of failures in the message. */
 const MAX_NAMED = 5;
 
 function reportCreated(

@@ -19,20 +19,20 @@ import {
 export interface CreatedVm {
   readonly ref: Ref;
   readonly uuid: string;
-  /** With what only the first boot needs. */
+  /** The config drive, which is only needed for the first boot. */
   readonly configDrive: { readonly vbd: Ref; readonly vdi: Ref } | undefined;
 }
 
-/** Options besides the plan. */
+/** Options that are not part of the plan. */
 export interface CreateVmOptions {
   readonly rollback: Rollback;
   /** Calls for its settings, computed from the record of the clone. */
   readonly toSettings: (vm: VmRecord) => readonly Call[];
-  /** Called when the VM exists and is incomplete. */
+  /** Called when the VM exists, but is not complete yet. */
   readonly onHalf: (vm: Ref) => Promise<void>;
 }
 
-/** Creates a VM and does not start it. */
+/** Creates a VM without starting it. */
 export async function createVm(
   plan: NewVm,
   { rollback, toSettings, onHalf }: CreateVmOptions,

@@ -8,13 +8,14 @@ import { CREATED_FOR } from "./new-vbds.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
- * Persisted. `half`: deleted if the creation is interrupted; `whole`: complete
- * except for its start; `gone`: failed and deleted.
+ * Persisted. `half`: the VM is incomplete and deleted if the creation is
+ * interrupted; `whole`: complete except for its start; `gone`: the creation failed
+ * and the VM was deleted.
  */
 type Stage = "begun" | "half" | "whole" | "gone";
 
 interface VmCreation {
-  /** Id of the template, which identifies the pool. */
+  /** Id of the template, which determines the pool. */
   readonly template: string;
   readonly name: string;
   readonly stage: Stage;

@@ -1,7 +1,7 @@
 import type { Catalog, Inventory, ViewObject } from "@xo-server/inventory";
 import { Type, type Static } from "typebox";
 
-/** Disks that are listed by name; all are counted. */
+/** Maximum number of disks listed by name; all are counted. */
 const MAX_LISTED = 100;
 
 const Disk = Type.Object({
@@ -42,7 +42,7 @@ interface Sources {
 }
 
 /**
- * What is lost with VMs, templates or snapshots.
+ * Summarizes what is lost when VMs, templates or snapshots are deleted.
  * @param mayRead whether the caller may read an object
  */
 export async function summarizeDeletion(
@@ -128,7 +128,7 @@ class DeletionCounter {
     }
   }
 
-  /** Whether a VM that is not deleted uses the disk too. */
+  /** Whether the disk is also attached to a VM that is not deleted. */
   #isShared(disk: ViewObject): boolean {
     return idsIn(disk["$VBDs"]).some((id) => {
       const vm = this.#read(id)?.["VM"];

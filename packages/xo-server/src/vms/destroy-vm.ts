@@ -12,18 +12,19 @@ import {
 
 export interface DestroyOptions {
   readonly deleteDisks: boolean;
-  /** Also where `destroy` is blocked. */
+  /** Whether to delete the VM even if `destroy` is blocked. */
   readonly bypassBlock: boolean;
-  /** Also one that came with the product. */
+  /** Whether even a default template of the product is deleted. */
   readonly evenDefaultTemplate: boolean;
-  /** Also one that runs or is paused. Default: true. */
+  /** Whether even a running or paused VM is deleted. Default: true. */
   readonly evenRunning?: boolean;
 }
 
 /**
- * A VM, template or snapshot with its snapshots; disks that others have too stay.
- * A VM that runs loses its power before.
- * @throws XoError FORBIDDEN_OPERATION, VM_BAD_POWER_STATE; LEFT_BEHIND names disks and snapshots that stayed
+ * Deletes a VM, template or snapshot together with its snapshots. Disks that are
+ * attached to other VMs too are kept. A running VM is shut down hard first.
+ * @throws XoError FORBIDDEN_OPERATION, VM_BAD_POWER_STATE; LEFT_BEHIND names disks
+ * and snapshots that were not deleted
  */
 export async function destroyVm(
   xapi: Xapi,
@@ -39,7 +40,7 @@ export async function destroyVm(
       expected: "halted",
     });
   const disks = options.deleteDisks ? await ownDisks(xapi, vm, ref) : [];
-  // A snapshot with memory counts as suspended.
+  // A snapshot with memory has the power state Suspended.
   if (vm.power_state !== "Halted")
     await xapi.callAsync("VM.hard_shutdown", [ref]);
   await unlock(xapi, ref, vm);
@@ -57,7 +58,10 @@ export async function destroyVm(
     });
 }
 
-/** It is deleted with its disks if its purpose fails. @param what its description if it stays */
+/**
+ * Adds the deletion of a VM with its disks to a rollback.
+ * @param what its description in errors, if it cannot be deleted
+ */
 export function addVm(rollback: Rollback, ref: Ref, what = `VM ${ref}`): void {
   const options = {
     deleteDisks: true,
@@ -67,7 +71,7 @@ export function addVm(rollback: Rollback, ref: Ref, what = `VM ${ref}`): void {
   rollback.add(what, (cleanupXapi) => destroyVm(cleanupXapi, ref, options));
 }
 
-/** XAPI checks these itself, but only after the VM has been shut down. */
+/** XAPI checks this itself, but only after the VM has been shut down. */
 function assertAllowed(vm: VmRecord, options: DestroyOptions): void {
   const blocked = Object.hasOwn(vm.blocked_operations, "destroy")
     ? vm.blocked_operations["destroy"]
@@ -101,7 +105,7 @@ async function unlock(xapi: Xapi, ref: Ref, vm: VmRecord): Promise<void> {
     await xapi.call("VM.remove_from_blocked_operations", [ref, "destroy"]);
 }
 
-/** Disks that no other VM has, and what its memory was saved to. */
+/** Disks that only this VM uses, including its suspend image. */
 async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
   const vbds = disksOf(await readVbds(xapi, vm.VBDs));
   const vdis = [...new Set(vbds.map(({ VDI }) => VDI))];
@@ -116,7 +120,7 @@ async function isOnlyOf(xapi: Xapi, vdi: Ref, vm: Ref): Promise<boolean> {
   return vbds.every(({ VM }) => VM === vm);
 }
 
-/** @returns those that stayed, each with the reason */
+/** @returns the objects that were not deleted, each with the reason */
 async function destroyAll(
   refs: readonly Ref[],
   destroy: (ref: Ref) => Promise<unknown>,

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { toBytes } from "./byte-size.js";
 
-/** A disk as clients of Xen Orchestra send it; they have several names for one thing. */
+/** A disk as clients of Xen Orchestra send it, which use several names for the same property. */
 export interface DiskParameter {
   readonly userdevice?: string | number;
   readonly destroy?: boolean;
@@ -30,7 +30,7 @@ export interface DiskSpec {
 }
 
 /**
- * @param existing the same by position, as older clients send it
+ * @param existing disks by position, as older clients send them
  * @throws XoError INVALID_PARAMETERS: invalid size
  */
 export function parseDiskSpecs(

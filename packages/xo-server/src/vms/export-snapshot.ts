@@ -6,8 +6,8 @@ import { isHandleInvalid } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
- * A snapshot for the export of a running VM, which XAPI does not export. It has the VM's name: an
- * import of it creates a VM of that name, not a template.
+ * Takes a snapshot to export a running VM, which XAPI cannot export itself. The
+ * snapshot has the VM's name, and its import creates a VM, not a template.
  * @throws XapiError
  */
 export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {

@@ -1,4 +1,7 @@
-/** A file in the root folder. Its name is ASCII, 13 characters at most fit one entry of a long name. */
+/**
+ * A file in the root folder, with an ASCII name. Up to 13 characters fit into one
+ * entry of a long name.
+ */
 export interface FatFile {
   readonly name: string;
   readonly content: Buffer;
@@ -11,7 +14,7 @@ export interface FatOptions {
 }
 
 const SECTOR = 512;
-/** 4 MiB: the least that some kinds of storage allocate, and enough clusters for FAT16. */
+/** 4 MiB: the minimum that some storage types allocate, with enough clusters for FAT16. */
 const SECTORS = 8192;
 const FATS = 2;
 const FAT_SECTORS = 32;
@@ -22,10 +25,10 @@ const ROOT_START = FAT_START + FATS * FAT_SECTORS;
 const DATA_START = ROOT_START + (ROOT_ENTRIES * ENTRY) / SECTOR;
 const LAST = 0xffff;
 
-/** Bytes of an image. */
+/** Size of an image, in bytes. */
 export const FAT_SIZE = SECTORS * SECTOR;
 
-/** Bytes that the files may have together, each rounded up to sectors. */
+/** Maximum total size of the files, each rounded up to sectors, in bytes. */
 export const FAT_CAPACITY = (SECTORS - DATA_START) * SECTOR;
 
 /**
@@ -80,7 +83,7 @@ function writeBootSector(image: Buffer, label: string, serial: number): void {
   image.writeUInt16LE(32, 24); // sectors a track
   image.writeUInt16LE(64, 26); // heads
   image.writeUInt8(0x80, 36); // drive number
-  image.writeUInt8(0x29, 38); // the next three are there
+  image.writeUInt8(0x29, 38); // the next three fields are valid
   image.writeUInt32LE(serial >>> 0, 39);
   image.write(label.padEnd(11).slice(0, 11), 43, "latin1");
   image.write("FAT16   ", 54, "latin1");
@@ -100,23 +103,23 @@ interface Place {
   readonly size: number;
 }
 
-/** The long name, then the entry proper under a short name of its own. */
+/** Entries of the long name, followed by the entry of the file with a generated short name. */
 function fileEntries(name: string, { index, cluster, size }: Place): Buffer[] {
   const short = `FILE${index}`.padEnd(11);
   const entry = Buffer.alloc(ENTRY);
   entry.write(short, 0, "latin1");
   entry.writeUInt8(0x20, 11);
-  entry.writeUInt16LE(0x21, 24); // 1 January 1980, the first day there is
+  entry.writeUInt16LE(0x21, 24); // 1 January 1980, the first valid day
   entry.writeUInt16LE(size === 0 ? 0 : cluster, 26);
   entry.writeUInt32LE(size, 28);
   return [longNameEntry(name, short), entry];
 }
 
-/** Where the 13 characters of UTF-16 are. */
+/** Offsets of the 13 UTF-16 characters of an entry. */
 const LONG_NAME_OFFSETS = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30];
 const LONGEST_NAME = LONG_NAME_OFFSETS.length * 2;
 
-/** One part, or two: `network-config` has 14 characters. */
+/** One entry of a long name, which needs one or two: `network-config` has 14 characters. */
 function longNameEntry(name: string, short: string): Buffer {
   const length = LONG_NAME_OFFSETS.length;
   if (name.length > LONGEST_NAME) throw new RangeError(`${name} is too long`);

@@ -1,6 +1,6 @@
 import type { HandlerContext } from "../operations/operation.js";
 
-/** Settings of a VIF that decide with which addresses its VM may send. */
+/** Settings of a VIF that determine which addresses its VM may use. */
 export interface LockingSettings {
   readonly lockingMode?: string | undefined;
   readonly allowedIpv4?: readonly string[] | undefined;

@@ -16,8 +16,8 @@ export interface MemoryChange {
 }
 
 /**
- * The four limits after a change of some. A halted VM that is given a maximum
- * alone gets just that much: its guest then needs no balloon driver.
+ * All four limits after a change of some. A halted VM that only gets a maximum gets
+ * exactly that amount, so that its guest needs no balloon driver.
  * @throws XoError INVALID_PARAMETERS for a minimum above its maximum
  */
 export function toMemoryLimits(
@@ -39,8 +39,8 @@ export function toMemoryLimits(
 }
 
 /**
- * Limits as parameters of XAPI's calls; only where one differs, static ones only where one of them
- * does.
+ * Limits as parameters of XAPI's calls: none if nothing differs, static limits only
+ * if one of them differs.
  */
 export function toMemoryCalls(
   now: MemoryLimits,

@@ -2,26 +2,26 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { disksOf, readVbds, readRecord } from "./xapi-records.js";
 
-/** Where a VM, its disks and its interfaces are to go. */
+/** The targets of a VM, its disks and its interfaces. */
 export interface MigrationRequest {
   readonly vm: PoolObject;
-  /** A host of the same pool or of another. */
+  /** Target host, in the same pool or in another one. */
   readonly host: PoolObject;
-  /** For disks that are not named one by one. */
+  /** SR for disks without an entry in `srs`. */
   readonly sr: Ref | undefined;
   /** SR by the uuid of a disk. */
   readonly srs: ReadonlyMap<string, Ref>;
   /** Network by the uuid of an interface. */
   readonly networks: ReadonlyMap<string, Ref>;
-  /** That the data is sent through; undefined: the host's management network. */
+  /** Network for the migration traffic; undefined: the host's management network. */
   readonly network: Ref | undefined;
-  /** Also where the hosts' CPUs differ. */
+  /** Whether to migrate even if the hosts' CPUs differ. */
   readonly force: boolean;
 }
 
 /**
- * Migrates a VM; with its disks if requested, if the host is in another pool,
- * or does not reach them.
+ * Migrates a VM. Its disks are migrated too if that is requested, if the host is in
+ * another pool, or if the host has no access to them.
  */
 export async function migrateVm(
   migration: MigrationRequest,
@@ -39,8 +39,8 @@ export async function migrateVm(
 }
 
 /**
- * The host does not reach the disks. For a halted VM, XAPI does not check them: it only reports
- * that it is not running.
+ * Whether the host has no access to the disks. XAPI does not check that for a
+ * halted VM, but only reports that it is not running.
  */
 async function isStorageUnreachable(
   error: unknown,
@@ -101,7 +101,8 @@ async function sendVm(
     if (network !== undefined || isElsewhere(migration))
       vifMap[vif] = network ?? management;
   }
-  // It creates a session for the sender and nothing else [xapi_host.ml migrate_receive]: one whose answer is lost expires.
+  // The call only creates a session for the sender [xapi_host.ml migrate_receive].
+  // If its answer is lost, the session expires.
   const token = await host.xapi.call(
     "host.migrate_receive",
     [host.ref, migration.network ?? management, {}],
@@ -141,7 +142,7 @@ async function uuidsOf(
   return uuids.map(String);
 }
 
-/** Disks stay where they are if the host sees them there. */
+/** Disks that the host can access stay on their SRs. */
 function targetsOf(
   { host, sr: requested, srs }: MigrationRequest,
   objects: PoolObjects,

@@ -8,7 +8,10 @@ export interface NewVmDisk {
   readonly size: number;
   readonly name: string;
   readonly description?: string | undefined;
-  /** The VM that it is made for: what is left when the server dies before it is attached is found by that. */
+  /**
+   * The VM that the disk is created for. If the server crashes before the disk is
+   * attached, it is found by this VM.
+   */
   readonly vm: Ref;
 }
 
@@ -43,12 +46,12 @@ export interface NewVbd {
   readonly vdi?: Ref;
   readonly type?: "Disk" | "CD";
   readonly mode?: "RO" | "RW";
-  /** Absent: the first that is free. */
+  /** Absent: the first free position. */
   readonly position?: string | undefined;
   readonly bootable?: boolean | undefined;
 }
 
-/** A VBD. A running guest sees it once it is plugged. */
+/** Creates a VBD. A running guest detects it once it is plugged. */
 export async function createVbd(
   xapi: Xapi,
   { vm, vdi = NULL_REF, type = "Disk", ...vbd }: NewVbd,
@@ -73,14 +76,14 @@ export interface NewInterface {
   readonly vm: Ref;
   readonly network: Ref;
   readonly device: string;
-  /** Absent: XAPI makes one. */
+  /** Absent: XAPI generates one. */
   readonly mac?: string | undefined;
   readonly mtu?: number | undefined;
   readonly ipv4?: readonly string[] | undefined;
   readonly ipv6?: readonly string[] | undefined;
 }
 
-/** A VIF; with addresses named, no others pass. */
+/** Creates a VIF. If addresses are given, only packets with these addresses pass. */
 export async function createInterface(
   xapi: Xapi,
   { vm, network, device, mac = "", mtu = 1500, ...more }: NewInterface,

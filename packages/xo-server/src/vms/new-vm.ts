@@ -9,17 +9,20 @@ import type { ResolvedDiskSpec } from "./create-disks.js";
 import { PoolScope } from "./pool-scope.js";
 import { findTemplate, readDiskSizes } from "./template.js";
 
-/** A plan of a new VM: all objects are resolved and all rights checked; nothing is done yet. */
+/**
+ * The plan of a new VM: all objects are resolved and all rights are checked, but
+ * nothing has been created.
+ */
 export interface NewVm {
   readonly template: PoolObject;
   readonly name: string;
   readonly isClone: boolean;
-  /** Undefined: those of the template. */
+  /** Undefined: the disks of the template. */
   readonly disks: readonly ResolvedDiskSpec[] | undefined;
   readonly defaultSr: Ref | undefined;
-  /** Undefined: those that the template has. */
+  /** Undefined: the VIFs of the template. */
   readonly vifs: readonly NewVmVif[] | undefined;
-  /** Besides those that the template has. */
+  /** Whether the VIFs of the template are kept in addition. */
   readonly keepsVifs: boolean;
   readonly install: Installation | undefined;
   readonly config: GuestConfig | undefined;
@@ -32,7 +35,7 @@ export interface NewVm {
 }
 
 export interface NewVmVif {
-  /** Place of the template's that it replaces; absent: the first that is free. */
+  /** Position of the template's VIF that it replaces; absent: the first free position. */
   readonly device: string | undefined;
   /** Undefined: the template's default is removed. */
   readonly network: Ref | undefined;
@@ -101,8 +104,9 @@ function planDisks(
 }
 
 /**
- * The default SR of the pool, with the right to store on it if disks are
- * created there. A disk that names no SR is no way around that right.
+ * The default SR of the pool. If disks are created on it, the caller needs the
+ * right to store there, so that a disk without an SR does not circumvent that
+ * right.
  */
 function planDefaultSr(
   input: CreateParameters,
@@ -133,12 +137,15 @@ function usesDefaultSr(
     position === undefined || !existing.has(position);
   return (
     kept.some((spec) => spec.sr === undefined && isNew(spec)) ||
-    // The config drive is created where the first disk is.
+    // The config drive is created on the SR of the first disk.
     (Boolean(cloudConfig) && kept.length === 0 && existing.size === 0)
   );
 }
 
-/** XAPI creates the disks that a template without disks of its own describes. */
+/**
+ * Whether XAPI creates disks that are described in the other_config of a template
+ * without disks.
+ */
 function describesDisks({ object }: PoolObject): boolean {
   const { disks = [] } = (object["template_info"] ?? {}) as {
     readonly disks?: readonly unknown[];

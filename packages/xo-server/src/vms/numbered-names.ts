@@ -13,18 +13,21 @@ export interface NameRequest {
   readonly firstIndex?: number | undefined;
 }
 
-/** `{name}`, `{index}`, `{index:03}`; not `{{name}}`: that is Jinja's, in configurations for cloud-init. */
+/**
+ * `{name}`, `{index}`, `{index:03}`; but not `{{name}}`, which is Jinja's syntax in
+ * configurations for cloud-init.
+ */
 const PLACE = /(?<!\{)\{(?:(name)|index(?::0([1-9]))?)\}(?!\})/g;
 const INDEX = /(?<!\{)\{index(?::0[1-9])?\}(?!\})/;
 
-/** The text for one of them. */
+/** Replaces the placeholders of a text for one of the VMs. */
 export function fillIn(text: string, { name, index }: Numbered): string {
   return text.replace(PLACE, (_, isName?: string, width = "1") =>
     isName === undefined ? String(index).padStart(Number(width), "0") : name,
   );
 }
 
-/** The same for all texts in a value, however deep; names of members stay. */
+/** Replaces the placeholders in all strings of a value, at any depth; names of members are kept. */
 export function fillInAll<T>(value: T, one: Numbered): T {
   if (typeof value === "string") return fillIn(value, one) as T;
   if (Array.isArray(value))
@@ -37,8 +40,8 @@ export function fillInAll<T>(value: T, one: Numbered): T {
 }
 
 /**
- * Names by a list, or by a pattern such as `web-{index:02}`; one without a
- * place for the number gets it at the end.
+ * Names from a list, or from a pattern such as `web-{index:02}`. A pattern without
+ * a placeholder gets the number at its end.
  * @throws XoError INVALID_PARAMETERS
  */
 export function numberedNames(request: NameRequest): Numbered[] {

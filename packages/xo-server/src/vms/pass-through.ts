@@ -1,9 +1,12 @@
-/** A PCI device as the VM's other_config lists it: its place on the guest's bus, and its address on the host's. */
+/**
+ * A PCI device in the VM's other_config: its position on the guest's bus, and its
+ * address on the host.
+ */
 interface Attached {
   readonly address: string;
 }
 
-/** `0/0000:04:00.0,1/0000:05:00.0` with more devices. */
+/** Adds PCI devices to the text: `0/0000:04:00.0,1/0000:05:00.0`. */
 export function withPcis(
   text: string | undefined,
   addresses: readonly string[],
@@ -12,7 +15,7 @@ export function withPcis(
   return writePcis([...new Set([...before, ...addresses])]);
 }
 
-/** The same without some; empty where none is left. */
+/** Removes PCI devices from the text; empty if none is left. */
 export function withoutPcis(
   text: string | undefined,
   addresses: readonly string[],

@@ -4,7 +4,7 @@ import { checkLocking, type LockingSettings } from "./locking-rights.js";
 import type { HandlerContext } from "../operations/operation.js";
 import type { Action } from "../rights/actions.js";
 
-/** Objects of one pool that parameters name, each checked against the rights of the caller. */
+/** Finds objects of one pool that parameters name, and checks the rights of the caller on each. */
 export class PoolScope {
   /** The object whose pool all others must be in. */
   readonly anchor: PoolObject;
@@ -26,7 +26,10 @@ export class PoolScope {
     checkLocking(settings, network, this.#rights);
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN; INVALID_PARAMETERS: of another pool */
+  /**
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN; INVALID_PARAMETERS: the object is in
+   * another pool
+   */
   use(action: Action, type: string, id: string): PoolObject {
     this.#rights.check(action, type, id);
     const found = this.#objects.get(id, type);

@@ -1,12 +1,12 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { readRecord } from "./xapi-records.js";
 
-/** From the CD, once. */
+/** Boot order: only the CD. */
 const FROM_CD = { order: "d" };
 
 /**
- * Starts a halted VM from its CD, a paravirtual one as if it were not;
- * its next start is as ever.
+ * Starts a halted VM from its CD, once; a paravirtual VM is started in HVM mode.
+ * Its settings are restored afterwards.
  */
 export async function recoveryStart({
   xapi,
@@ -25,7 +25,7 @@ export async function recoveryStart({
     await xapi.call("VM.set_HVM_boot_params", [ref, HVM_boot_params]);
   }
 
-  /** Pools before 7.5 know the policy only, later ones the type. */
+  /** Pools before version 7.5 only know the policy, later ones the domain type. */
   async function setKind(isHvm: boolean): Promise<void> {
     if (domain_type === undefined) {
       const policy = isHvm ? "BIOS order" : HVM_boot_policy;

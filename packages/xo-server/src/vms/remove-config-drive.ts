@@ -13,7 +13,8 @@ export interface PollOptions {
 const DEFAULTS: PollOptions = { intervalMs: 5_000, timeoutMs: 600_000 };
 
 /**
- * Removes the config drive when the guest tools run: the drive may contain secrets.
+ * Removes the config drive when the guest tools run, because it may contain
+ * secrets.
  * @returns false: the guest did not start in time, and keeps its drive
  */
 export async function removeConfigDrive(

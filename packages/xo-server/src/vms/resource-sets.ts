@@ -9,12 +9,12 @@ export interface ResourceSetAccess {
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its users */
   open(id: string, context: HandlerContext): OpenResourceSet;
   /**
-   * Takes what an existing VM of the set needs in addition.
+   * Reserves what an existing VM of the set needs in addition.
    * @throws XoError RESOURCES_EXHAUSTED
    */
   grow(setId: string, vmId: string, growth: ResourceUsage): Promise<GrownShare>;
   /**
-   * Takes the resources of a copy of a VM of the set, for any caller.
+   * Reserves the resources for a copy of a VM of the set, for any caller.
    * @throws XoError RESOURCES_EXHAUSTED
    */
   takeFor(
@@ -23,8 +23,8 @@ export interface ResourceSetAccess {
     context: HandlerContext,
   ): Promise<TakenShare>;
   /**
-   * An address of the set's IP pools for a new VIF.
-   * @param network its id
+   * Assigns an address of the set's IP pools to a new VIF.
+   * @param network id of its network
    * @returns undefined: no IP pool of the set is for this network
    * @throws XoError RESOURCES_EXHAUSTED
    */
@@ -39,14 +39,14 @@ export interface ResourceSetAccess {
 export interface AssignedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
-  /** The VIF was not created. */
+  /** Releases the address, because the VIF was not created. */
   giveBack(): Promise<void>;
 }
 
 export interface GrownShare {
-  /** The VM did not grow. */
+  /** Releases the reservation, because the VM did not grow. */
   giveBack(): Promise<void>;
-  /** The VM has grown. Resolves when the mirror shows it: it is counted there. */
+  /** To be called when the VM has grown. Resolves when the mirror shows that, and counts it. */
   done(): Promise<void>;
 }
 
@@ -57,7 +57,10 @@ export const noGrowth: GrownShare = {
 
 export interface TakenShare {
   giveBack(): Promise<void>;
-  /** The VM was created: it belongs to the caller, or to all subjects of the set. */
+  /**
+   * To be called when the VM was created: grants the rights of an owner to the
+   * caller, or to all subjects of the set.
+   */
   own(vmId: string): Promise<void>;
 }
 
@@ -65,13 +68,16 @@ export interface OpenResourceSet {
   /** Whether its users may use this object. */
   has(objectId: string): boolean;
   /**
-   * Takes what a VM needs from what is left.
-   * @param vmId of a VM that exists; absent: it is created, see `own`
-   * @returns gives it back
-   * @throws XoError where it is not enough
+   * Reserves the resources of a VM.
+   * @param vmId id of an existing VM; absent: the VM is created, see `own`
+   * @returns releases the reservation
+   * @throws XoError RESOURCES_EXHAUSTED
    */
   take(usage: ResourceUsage, vmId?: string): Promise<() => Promise<void>>;
-  /** The VM was created from it: it belongs to its creator, or to all users of the set. */
+  /**
+   * To be called when the VM was created from the set: grants the rights of an
+   * owner to its creator, or to all users of the set.
+   */
   own(vmId: string): Promise<void>;
 }
 
@@ -83,11 +89,11 @@ export interface ResourceUsage {
   readonly disk: number;
   /** Number of snapshots. Default: 0. */
   readonly snapshots?: number;
-  /** Number of VMs, of a reservation for a further VM or template. Default: 1. */
+  /** Number of VMs; of a reservation, the number of further VMs or templates. Default: 1. */
   readonly vms?: number;
 }
 
-/** A server without resource sets. */
+/** For a server without resource sets. */
 export const noResourceSets: ResourceSetAccess = {
   open(id) {
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
@@ -102,7 +108,7 @@ export const noResourceSets: ResourceSetAccess = {
   share: () => Promise.resolve(),
 };
 
-/** Actions on its objects that a set lends. */
+/** Actions on the objects of a set that its users may perform. */
 const LENT: ReadonlySet<string> = new Set([
   "read",
   "administrate:create-vm",
@@ -112,7 +118,7 @@ const LENT: ReadonlySet<string> = new Set([
   "operate:use",
 ]);
 
-/** The caller's rights, or those that a set lends. */
+/** Checks the caller's rights, or the membership in a set that grants the action. */
 export function checkWith(
   set: OpenResourceSet | undefined,
   context: HandlerContext,

@@ -5,9 +5,10 @@ import { SET_KEY } from "./resource-sets.js";
 import { readRecord, type VmRecord } from "./xapi-records.js";
 
 /**
- * Makes a VM what it was when the snapshot was taken; one that ran then runs again.
- * It stays in its resource set.
- * @param nameBefore of a snapshot that is taken of what it is now; undefined: none is
+ * Reverts a VM to a snapshot. If it was running when the snapshot was taken, it is
+ * started. It stays in its resource set.
+ * @param nameBefore name of a snapshot of the current state, which is taken first;
+ * undefined: none is taken
  */
 export async function revertVm(
   xapi: Xapi,
@@ -26,7 +27,10 @@ export async function revertVm(
     await runAgain(xapi, vm, await readRecord(xapi, "VM", vm));
 }
 
-/** It is reverted, and that counts: where no host has room for it now, it stays off. */
+/**
+ * The VM is reverted even if it cannot be started now, for example because no host
+ * has enough memory.
+ */
 async function runAgain(
   xapi: Xapi,
   vm: Ref,

@@ -8,14 +8,15 @@ type Undo = (xapi: Xapi) => Promise<unknown>;
 export class Rollback {
   readonly #undo: [what: string, undo: Undo][] = [];
 
-  /** @param what its name in the error, if it cannot be deleted */
+  /** @param what name of the object in errors, if it cannot be deleted */
   add(what: string, undo: Undo): void {
     this.#undo.push([what, undo]);
   }
 
   /**
-   * Undoes in the order of creation: destroying a VM destroys its disks.
-   * @returns what could not be deleted
+   * Deletes in the order of creation, because destroying a VM also destroys its
+   * disks.
+   * @returns names of what could not be deleted
    */
   async run(xapi: Xapi): Promise<string[]> {
     const left: string[] = [];
@@ -30,8 +31,9 @@ export class Rollback {
 }
 
 /**
- * Runs code; if it fails, deletes what it has created.
- * @param cleanupXapi the pool, not cancelled with the task: see untrackedXapi
+ * Runs code; if it fails, deletes everything that it has created.
+ * @param cleanupXapi the pool, for calls that are not cancelled with the task, see
+ * untrackedXapi
  * @throws the error of the code; XoError LEFT_BEHIND if something could not be
  * deleted
  */
@@ -51,23 +53,29 @@ export async function withRollback<T>(
   }
 }
 
-/** A step that deleted all but some parts names those. */
+/** If only parts could not be deleted, their names. */
 function nameLeft(what: string, error: unknown): string {
   const isPart = error instanceof XoError && error.code === "LEFT_BEHIND";
   return isPart ? String(error.data["left"]) : what;
 }
 
-/** The pool of an object; its calls are not cancelled with the task of the caller, so that clean-up is always done. */
+/**
+ * The pool of an object, for calls that are not cancelled with the task of the
+ * caller, so that cleanup is always done.
+ */
 export function untrackedXapi(objects: PoolObjects, id: string): Xapi {
   return objects.untracked.get(id).xapi;
 }
 
-/** XAPI has no such object: it was deleted. */
+/** Whether XAPI has no such object: it was deleted. */
 export function isHandleInvalid(error: unknown): boolean {
   return error instanceof XapiError && error.code === "HANDLE_INVALID";
 }
 
-/** Waits for a deletion; an object that no longer exists is no error. @throws XapiError */
+/**
+ * Waits for a deletion; an object that no longer exists counts as deleted.
+ * @throws XapiError
+ */
 export async function ignoreInvalidHandle(
   deletion: Promise<unknown>,
 ): Promise<void> {

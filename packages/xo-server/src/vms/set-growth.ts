@@ -39,7 +39,10 @@ export function usageOf(
   return { ...computeOf(vm), disk };
 }
 
-/** Usage of a VM with its snapshots; those of backups count by their number only. */
+/**
+ * Usage of a VM including its snapshots; backup snapshots only count in the number
+ * of snapshots.
+ */
 function usageWithSnapshots(
   vm: VmObject,
   objects: Pick<PoolObjects, "find">,
@@ -56,7 +59,7 @@ function usageWithSnapshots(
   return { ...computeOf(vm), disk, snapshots: all.length };
 }
 
-/** Xen Orchestra's mark of snapshots of backups. */
+/** Key by which Xen Orchestra marks backup snapshots. */
 const BACKUP_KEY = "xo:backup:job";
 
 /** Whether a backup has created a snapshot: its disks are not counted, as in Xen Orchestra. */
@@ -135,15 +138,15 @@ export function growthOfRevert(
   };
 }
 
-/** The caller, and the sets. */
+/** The caller, and the resource sets. */
 export interface GrowthContext extends Pick<HandlerContext, "user"> {
   readonly objects: Pick<PoolObjects, "find">;
   readonly services: { readonly resourceSets: ResourceSetAccess };
 }
 
 /**
- * Runs what makes a VM larger; the growth is taken from its resource set, and
- * returned if it fails. Administrators are not limited.
+ * Runs code that makes a VM larger. The growth is reserved in its resource set, and
+ * released if the code fails. Administrators are not limited.
  * @throws XoError RESOURCES_EXHAUSTED
  */
 export async function withGrowth<T>(
@@ -166,7 +169,10 @@ export async function withGrowth<T>(
   }
 }
 
-/** The same for a disk that grows: each VM that it is attached to. */
+/**
+ * Runs code that makes a disk larger; the growth is reserved for each VM that it is
+ * attached to.
+ */
 export async function withDiskGrowth<T>(
   vdi: VmObject,
   bytes: number,
@@ -188,13 +194,13 @@ export async function withDiskGrowth<T>(
   )();
 }
 
-/** `converted`: the source, a template, becomes the VM; its disks are counted already. */
+/** `converted`: a template becomes the VM, so its disks are already counted. */
 export type CopyKind = "vm" | "template" | "converted";
 
 /**
- * Runs what creates a VM from another of a resource set: the copy is in the
- * same set, is counted there, and belongs to the caller.
- * @param run creates the VM, returns its id
+ * Runs code that creates a VM from another VM of a resource set. The copy is
+ * counted in the same set, and the caller gets the rights of an owner.
+ * @param run creates the VM and returns its id
  * @throws XoError RESOURCES_EXHAUSTED
  */
 export async function withCopy(
@@ -225,8 +231,8 @@ export async function withCopy(
 }
 
 /**
- * Refuses to leave a disk that is counted in a resource set where nobody counts
- * it: attached to no VM of that set. Administrators may.
+ * Checks that a disk that is counted in a resource set would not remain uncounted,
+ * attached to no VM of that set. Administrators may do that.
  * @param vdi id of the disk; absent: all disks of the VM
  * @throws XoError FORBIDDEN_OPERATION
  */
@@ -284,8 +290,8 @@ export function setOf({ object }: VmObject): string | undefined {
 }
 
 /**
- * Users who are no administrators may move a VM into a set of their own, where
- * it is counted; they may not remove it from a set, nor share it.
+ * Users who are not administrators may move a VM into one of their own sets, where
+ * it is counted. They may neither remove it from a set nor share it.
  * @returns to be called if the move fails
  * @throws XoError FORBIDDEN, NO_SUCH_OBJECT, RESOURCES_EXHAUSTED
  */
@@ -303,7 +309,7 @@ export async function moveToSet(
     throw new XoError("FORBIDDEN", { permission: "admin" });
   if (!isMoved || typeof resourceSet !== "string") return nothing;
   const { resourceSets } = context.services;
-  // Also the present set must be one of the caller's.
+  // The current set must also be one of the caller's sets.
   if (present !== undefined) resourceSets.open(present, context);
   const set = resourceSets.open(resourceSet, context);
   return set.take(usageWithSnapshots(vm, context.objects), vm.id);

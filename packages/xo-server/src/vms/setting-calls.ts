@@ -5,18 +5,18 @@ import { toBytes } from "./byte-size.js";
 import { toMemoryCalls, toMemoryLimits } from "./memory-limits.js";
 import { isRunning, type VmRecord } from "./xapi-records.js";
 
-/** A message of XAPI's class VM, without the VM, which comes first. */
+/** A message of XAPI's class VM without its first parameter, the VM. */
 export type Call = readonly [message: string, ...params: unknown[]];
 
-/** Of objects that settings name by their ids. */
+/** Returns the reference of an object that settings name by its id. */
 export type RefOf = (type: "host" | "SR", id: string) => Ref;
 
-/** Settings; of a new VM also the time, the user and the template. */
+/** Settings; of a new VM also the time, the user and the template of the creation. */
 export type SettingsInput = Omit<VmSettings, "creation"> & {
   readonly creation?: object;
 };
 
-/** XAPI's calls, in an order that it takes, that bring a VM to what was given. */
+/** The XAPI calls that apply the settings to a VM, in an order that XAPI accepts. */
 export function toSettingCalls(
   input: SettingsInput,
   vm: VmRecord,
@@ -129,7 +129,7 @@ function readObject(text = "{}"): object {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    // Written by another client: replaced.
+    // Another client has written something else, which is replaced.
     return {};
   }
 }
@@ -141,7 +141,7 @@ function readMember(value: object, name: string): object {
   return typeof member === "object" && member !== null ? member : {};
 }
 
-/** Empty means none. */
+/** Converts an empty value to null. */
 function orNone<T>(value: T | "" | 0): T | null {
   return value === "" || value === 0 ? null : value;
 }
@@ -207,7 +207,7 @@ function toGib(bytes: number): string {
   return `${Number((bytes / 2 ** 30).toPrecision(4))} GiB`;
 }
 
-/** XAPI refuses it too, without the limit. */
+/** XAPI rejects this too, but without naming the limit. */
 function notHalted({ uuid, power_state }: VmRecord, reason: string): XoError {
   return new XoError("VM_NOT_HALTED", {
     objectId: uuid,

@@ -3,14 +3,14 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SnapshotKind {
-  /** With what is in the VM's memory: it must not be halted. */
+  /** Whether the memory of the VM is saved too, which must not be halted. */
   readonly saveMemory?: boolean;
-  /** Asks the guest to flush its file systems first (quiesce). */
+  /** Whether the guest is asked to flush its file systems first (quiesce). */
   readonly quiesce?: boolean;
   readonly work: Pick<TaskContext, "warn">;
 }
 
-/** XAPI's errors if the guest or the pool does not support it: pools since version 8. */
+/** XAPI's errors if the guest or the pool (since version 8) does not support quiesced snapshots. */
 const CANNOT = new Set([
   "MESSAGE_REMOVED",
   "MESSAGE_METHOD_UNKNOWN",
@@ -22,7 +22,7 @@ const CANNOT = new Set([
   "VM_SNAPSHOT_WITH_QUIESCE_TIMEOUT",
 ]);
 
-/** @returns its reference */
+/** @returns the reference of the snapshot */
 export async function takeSnapshot(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   label: string,

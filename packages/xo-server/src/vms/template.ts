@@ -5,8 +5,8 @@ import type { CreateParameters } from "./create-parameters.js";
 const TYPE = "VM-template";
 
 /**
- * By its id. A default template has the same uuid in every pool: the pool, or
- * any other object in the call, determines which one.
+ * Finds a template by its id or UUID. A default template has the same UUID in every
+ * pool; the pool, or another object in the call, determines which one is meant.
  * @throws XoError NO_SUCH_OBJECT
  */
 export function findTemplate(
@@ -54,7 +54,7 @@ function poolsNamed(
     : [String(objects.get(named).object["$pool"])];
 }
 
-/** Bytes of the template's disks, by position. */
+/** Sizes of the template's disks in bytes, by position. */
 export function readDiskSizes(
   { object }: PoolObject,
   objects: PoolObjects,

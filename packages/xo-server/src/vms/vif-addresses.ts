@@ -9,8 +9,9 @@ export interface AssignVifAddressesOptions {
 }
 
 /**
- * Assigns addresses of IP pools to the VIFs of a new VM for which none are
- * given. @throws XoError RESOURCES_EXHAUSTED
+ * Assigns addresses of IP pools to the VIFs of a new VM for which none were
+ * requested.
+ * @throws XoError RESOURCES_EXHAUSTED
  */
 export async function assignVifAddresses(
   vifs: readonly NewVmVif[] | undefined,

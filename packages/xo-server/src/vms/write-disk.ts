@@ -22,7 +22,7 @@ export async function writeDisk(
       body: Readable.from([image]),
       length: image.length,
     },
-    // Progress and cancellation are those of the XAPI task: see TrackedXapi.
+    // The XAPI task reports progress and is cancelled, see TrackedXapi.
     untrackedTask,
   );
 }

@@ -61,7 +61,10 @@ interface Records {
   readonly VDI: VdiRecord;
 }
 
-/** The record at the pool, not of the mirror. @throws XapiError HANDLE_INVALID */
+/**
+ * Reads the record from the pool instead of the mirror.
+ * @throws XapiError HANDLE_INVALID
+ */
 export async function readRecord<C extends keyof Records>(
   xapi: Pick<Xapi, "call">,
   className: C,
