@@ -1,6 +1,6 @@
 /**
- * What code logs through. Passed in, never imported as a global. `data` is
- * logged as JSON members; secrets never go there.
+ * Writes log lines. Passed in, never imported as a global. `data` is logged as JSON
+ * members and must not contain secrets.
  */
 export interface Logger {
   debug(message: string, data?: object): void;

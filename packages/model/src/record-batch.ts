@@ -63,7 +63,7 @@ export type EventOperation =
 
 export const RecordFlag = {
   /**
-   * The record is no strict JSON: it contains NaN or Infinity, or an integer
+   * The record is not strict JSON: it contains NaN or Infinity, or an integer
    * beyond 2^53. Parse it with parseLenient.
    */
   lenient: 1,

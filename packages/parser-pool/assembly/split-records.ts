@@ -22,7 +22,7 @@ const COLON: u32 = 0x3a;
 const BACKSLASH: u32 = 0x5c;
 const LETTER_U: u32 = 0x75;
 
-/** What is expected at the position. */
+/** Tokens that are expected at the position. */
 const KEY: u32 = 0;
 const VALUE: u32 = 1;
 const AFTER: u32 = 2;

@@ -7,8 +7,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Notices of other servers on the database that leases or servers have changed. A
- * notice may be missed while the database is unreachable: what follows it must also
- * look periodically.
+ * notice may be missed while the database is unreachable, so listeners must also
+ * poll.
  */
 export class ClusterNotices {
   readonly #engine: Pick<Engine, "listen">;

@@ -16,7 +16,7 @@ export interface StoreInspection {
   readonly isTooNew: boolean;
   /** Damage that the database reports; of SQLite only. */
   readonly problems: readonly string[];
-  /** STORE_OUTDATED: the database has lost what was written last. */
+  /** STORE_OUTDATED: the database has lost its last writes. */
   readonly loss?: XoError;
 }
 

@@ -6,8 +6,8 @@ import type { Tables } from "./schema/tables.js";
 const LOCK = 709_142_018;
 
 /**
- * Runs migrations while no other server runs them: one that only reads the
- * tables meanwhile can fail with missing columns. SQLite has one server.
+ * Runs migrations while no other server runs them, because reading tables during a
+ * migration can fail with missing columns. SQLite has one server.
  * @param run gets the connection that has the lock (PostgreSQL, pg_advisory_lock)
  */
 export async function withMigrationLock(

@@ -25,9 +25,9 @@ interface CheckOptions {
 }
 
 /**
- * Refuses a migration while servers run that work with the tables of before. One that was
- * killed a moment ago sends no further heartbeat: that is awaited.
- * @param db the connection that has the migration lock: no server starts meanwhile
+ * Rejects a migration while servers run that need the previous tables. A server
+ * that was just killed sends no further heartbeat, which is awaited.
+ * @param db the connection that has the migration lock, so that no server can start
  * @throws XoError STORE_IN_USE
  */
 export async function checkOlderServers(

@@ -30,9 +30,16 @@ export interface StoreOptions {
   readonly traces?: readonly string[];
   /** File with the last entry of the audit log that this server wrote, to detect a database that lost entries. Empty (default): none. */
   readonly auditMark?: string;
-  /** Whether SQLite runs in a thread of its own. Default true; false for commands and tests, which it may block. */
+  /**
+   * Whether SQLite runs in a separate thread. Default true; false for commands and
+   * tests, which it may block.
+   */
   readonly sqliteThread?: boolean;
-  /** Whether SQLite waits until the disk has what is committed. Default true; false for a temporary database, which no start reads again: it survives the end of its process, but not a loss of power. */
+  /**
+   * Whether SQLite waits until committed data is on disk. Default true; false for a
+   * temporary database, which survives the end of its process, but not a power
+   * failure.
+   */
   readonly durable?: boolean;
   /** Interval between two checks for changes of other processes, in ms. Default 1,000. */
   readonly pollMs?: number;
@@ -42,7 +49,10 @@ export interface StoreOptions {
   readonly scryptCost?: ScryptCost;
   /** log2 of the scrypt cost of passphrases of exported configurations. Default 17. */
   readonly passphraseCost?: number;
-  /** Dates of what is stored. Default: with PostgreSQL that of the database, else that of the system. */
+  /**
+   * Clock of stored dates. Default: with PostgreSQL that of the database, otherwise
+   * that of the system.
+   */
   readonly clock?: WallClock;
   readonly logger?: Logger;
   readonly random?: () => number;

@@ -91,7 +91,7 @@ export interface Store {
 
   readonly seals: Seals;
   readonly engine: "sqlite" | "postgres";
-  /** Dates of what is stored: with PostgreSQL those of the database, the same for all its servers. */
+  /** Clock of stored dates: with PostgreSQL that of the database, the same for all its servers. */
   readonly clock: Pick<WallClock, "now">;
   readonly state: AvailabilityState;
   readonly counters: CommitCounters;
@@ -109,8 +109,9 @@ export interface Store {
   /** Loads changes of other processes now instead of within `pollMs`. */
   refresh(): Promise<void>;
   /**
-   * Loads what other servers committed before this call, for a client that comes from one of them.
-   * Concurrent calls share a read, at most ten a second. SQLite: resolves immediately. Never rejects.
+   * Loads changes that other servers committed before this call, for a client that
+   * was connected to one of them. Concurrent calls share a read, at most ten per
+   * second. SQLite: resolves immediately. Never rejects.
    */
   catchUp(): Promise<void>;
 

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { openStore } from "@xo-server/store";
 
-// Writes until it is killed, and prints what was acknowledged: `s N` or `a SEQ`.
+// Writes until it is killed, and prints the acknowledged writes: `s N` or `a SEQ`.
 const [location = "", keyFile = "", first = "0"] = process.argv.slice(2);
 const store = await openStore({ location, key: { file: keyFile } });
 const say = (line: string) => writeSync(1, `${line}\n`);

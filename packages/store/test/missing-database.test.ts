@@ -160,7 +160,7 @@ t.test("a database without its journal is refused, and stays", async (t) => {
   while (!(await readFile(place.auditMark, "utf8")).startsWith("4 "))
     await new Promise((resolve) => setImmediate(resolve));
 
-  // What is left after kill -9 and the deletion of the -wal file.
+  // The files after kill -9 and the deletion of the -wal file.
   const rest = join(place.folder, "rest");
   await mkdir(rest);
   const location = join(rest, "store.db");

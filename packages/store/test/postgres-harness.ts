@@ -2,7 +2,7 @@ import type { StoreHarness } from "@xo-server/store/conformance";
 import { currentSchema } from "../src/schema/migrations/migrate.js";
 import type { PostgresCluster } from "./conformance/postgres-cluster.js";
 
-/** Deletes all rows but those that say which migrations have been applied, and which the tables require. */
+/** Deletes all rows except the applied migrations and the rows that the tables require. */
 const CLEAR = `
   do $$ declare name text; begin
     if exists (select from pg_tables where schemaname = 'public' and tablename = 'kysely_migration')

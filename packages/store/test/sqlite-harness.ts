@@ -21,7 +21,7 @@ export const sqliteHarness: StoreHarness = {
           database.close();
         }
       },
-      remove: async () => undefined, // The folder goes.
+      remove: async () => undefined, // The folder is deleted.
     };
   },
 };

@@ -9,7 +9,10 @@ import {
 } from "./visible-result.js";
 import type { CallOptions } from "./xapi.js";
 
-/** So many looks that do not see the result, and so many that fail: it is unknown. */
+/**
+ * Maximum number of lookups that do not find the result, and of lookups that fail.
+ * After that the result is unknown.
+ */
 const LOOKS = 3;
 /** Pause between two looks: the pool may still work on the call, in ms. */
 const LOOK_AGAIN_MS = 2_000;
@@ -56,7 +59,7 @@ export async function callActing(
     const found =
       look === undefined ? undefined : await search(parts, look, signal);
     if (found === undefined) {
-      // It was answered: the error says how.
+      // The call was answered: the error is the result.
       if (!isSilence(error)) throw error;
       const reason = (error as Error).message;
       throw new XoError("RESULT_UNKNOWN", { method, reason }, error);
@@ -106,7 +109,7 @@ export function isAnswerLost(error: unknown): boolean {
   );
 }
 
-/** Nothing has come that could be an answer. */
+/** Whether nothing was received that could be an answer. */
 function isSilence(error: unknown): boolean {
   return (
     isNetworkError(error) ||

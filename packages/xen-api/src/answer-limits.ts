@@ -4,7 +4,10 @@ import { visibleResult } from "./visible-result.js";
 
 /** Reads of what XAPI has in memory begin to be answered within this time, in ms. */
 const READ_MS = 20_000;
-/** Lists of all objects of a class are written before they are sent, and hosts are asked for what is not in memory; in ms. */
+/**
+ * For lists of all objects of a class, which XAPI writes completely before it sends
+ * them, and for data that it must request from hosts; in ms.
+ */
 const LIST_MS = 60_000;
 /** Actions whose result can be read, and writes of one field, are answered within this time, in ms. */
 const WRITE_MS = 30_000;
@@ -16,7 +19,10 @@ const ACT_MS = 120_000;
 /** Exports and consoles begin to be answered within this time, in ms. The body after the head has no limit here. */
 export const STREAM_MS = 120_000;
 
-/** Reads of what is not in the memory of XAPI: plans for failures of hosts, contents of disks and of storage. */
+/**
+ * Reads of data that XAPI does not have in memory: plans for failures of hosts,
+ * contents of disks and of storage.
+ */
 const SLOW_READS =
   /^(pool\.ha_compute_|VDI\.list_changed_blocks$|SR\.(assert|get_data|list)_|VM\.retrieve_|host\.retrieve_)/;
 

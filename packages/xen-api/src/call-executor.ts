@@ -18,7 +18,7 @@ import type { Rpc, RpcAnswer, RpcRequest } from "./rpc.js";
 import type { Connected, XapiSession } from "./xapi-session.js";
 import type { Transport } from "./transports/transport.js";
 
-/** An answer that has begun, and of which nothing more comes for so long, is lost; in ms. */
+/** A response that makes no progress for this time, in ms, counts as lost. */
 const STALL_MS = 30_000;
 
 export interface CallRequest {
@@ -62,11 +62,17 @@ export interface CallExecutorOptions {
   readonly rpc: Rpc;
   readonly queue: CallQueue;
   readonly clock: MonotonicClock;
-  /** If the answer to a call has not begun after so long, it is checked whether the coordinator answers at all; in ms. */
+  /**
+   * Time without the beginning of a response after which it is checked whether the
+   * coordinator answers at all, in ms.
+   */
   readonly patienceMs: number;
 }
 
-/** Runs calls with the session: waits for a session, queues, retries what may be retried. */
+/**
+ * Executes calls with the session: waits for a session, queues, and retries calls
+ * that may be retried.
+ */
 export class CallExecutor {
   readonly #options: CallExecutorOptions;
   bytesReceived = 0;

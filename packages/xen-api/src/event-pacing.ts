@@ -1,7 +1,10 @@
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { isOlderToken } from "./event-token.js";
 
-/** Time between two polls while a caller waits for a change of its own, in ms: XAPI itself collects changes for 50 ms. */
+/**
+ * Time between two polls while a caller waits for its own change, in ms; XAPI
+ * itself collects changes for 50 ms.
+ */
 const SHORT_PAUSE_MS = 20;
 /** A requested token that is not reached within this time does not shorten pauses any more, in ms: the pool database may have been restored. */
 const REQUEST_LIFETIME_MS = 5_000;

@@ -4,10 +4,16 @@ import type { XapiComponents } from "./components.js";
 import { addressName, type Address } from "./http/address.js";
 import type { Connected } from "./xapi-session.js";
 
-/** A host that has become a member says so, and calls that it has not executed are sent to the new coordinator; time for that, in ms. */
+/**
+ * Time for a host that has become a member to reject calls that it has not
+ * executed, which are then sent to the new coordinator, in ms.
+ */
 const GRACE_MS = 2_000;
 
-/** Ends calls to a coordinator that the session has left: it may never answer them. */
+/**
+ * Ends calls to a coordinator that the session no longer uses, because it may never
+ * answer them.
+ */
 export class LeftCoordinator {
   #current: Address | undefined;
 

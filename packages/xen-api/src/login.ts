@@ -67,7 +67,7 @@ export class Login {
       shape: "value",
       priority: "call",
       isIdempotent: true,
-      // Idle ones may be as silent as that of the call because of which this is asked.
+      // An idle connection may be as unresponsive as that of the call for which this is checked.
       isOnNewConnection: true,
     });
     const { answer } = await this.#scrubErrors(response);

@@ -35,7 +35,7 @@ export interface XapiOptions {
   readonly readOnly?: boolean;
   /** Originator at login: XAPI limits sessions per originator (500 each). Default `xo-server`. */
   readonly originator?: string;
-  /** Decodes what the pool answers: `createParserPool()` of `@xo-server/parser-pool`. */
+  /** Decodes responses of the pool: `createParserPool()` of `@xo-server/parser-pool`. */
   readonly decoder: Decoder;
   /** Concurrent calls, not counting event.from. Default 8. */
   readonly maxConcurrentCalls?: number;
@@ -51,9 +51,12 @@ export interface XapiOptions {
   readonly eventGraceMs?: number;
   /** Time limit of the call that checks a silent coordinator, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
   readonly probeTimeoutMs?: number;
-  /** Minimum time between two answers of event.from, in ms; XAPI coalesces changes meanwhile. Default DEFAULT_THROTTLE_MS. */
+  /**
+   * Minimum time between two responses of event.from, in ms; XAPI combines changes
+   * during that time. Default DEFAULT_THROTTLE_MS.
+   */
   readonly throttleMs?: number;
-  /** Maximum size of an answer that is no list of records or events, in bytes. Default 64 MiB. */
+  /** Maximum size of a response that does not list records or events, in bytes. Default 64 MiB. */
   readonly maxValueBytes?: number;
   /** Maximum size of any answer, in bytes. Default 2 GiB. */
   readonly maxBodyBytes?: number;

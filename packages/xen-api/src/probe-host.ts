@@ -31,7 +31,7 @@ export interface ProbeOptions {
   readonly clock?: MonotonicClock;
 }
 
-/** What a host reveals without authentication. */
+/** Information that a host reveals without authentication. */
 export interface HostProbe {
   /** `host:port` */
   readonly address: string;

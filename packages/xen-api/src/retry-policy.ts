@@ -135,8 +135,8 @@ const PASSING_REJECTION_MS = [5_000, 15_000, 45_000];
 
 /**
  * Pause after a login was rejected that had succeeded before, in ms.
- * @param rejections rejections in a row before this one
- * @returns undefined: the rejection is no passing failure
+ * @param rejections number of consecutive rejections before this one
+ * @returns undefined: the rejection is not a temporary failure
  */
 export function passingRejectionMs(
   error: unknown,

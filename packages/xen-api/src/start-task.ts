@@ -4,11 +4,17 @@ import type { XapiComponents } from "./components.js";
 import { isAnswerLost } from "./acting-call.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
-/** An answer that has not come this long after events have reported its task is lost, in ms. */
+/**
+ * A response that is not received within this time after events have reported its
+ * task counts as lost, in ms.
+ */
 const LATE_MS = 5_000;
 /** Pause before the tasks of the pool are read again: the request may have been under way, in ms. */
 const SEARCH_AGAIN_MS = 2_000;
-/** A task that is not there in so many lists does not exist; so many lists may fail. */
+/**
+ * Number of lists without the task after which it counts as missing, and number of
+ * lists that may fail.
+ */
 const SEARCHES = 2;
 
 /**

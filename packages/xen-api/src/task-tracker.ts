@@ -65,7 +65,7 @@ export class TaskTracker {
       if (this.#watchers.has(ref)) this.#update(ref, state);
       else if (state !== undefined && isFinal(state))
         this.#cacheEnded(ref, state);
-      // Who has waited for it finds it ended.
+      // Callers that wait for the task are notified of its end.
       this.#options.marked.report(task);
     }
   }

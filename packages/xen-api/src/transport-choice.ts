@@ -43,7 +43,8 @@ export class TransportChoice {
    */
   isNextTried(transport: Transport, error: unknown): boolean {
     if (isTransportUnsupported(error)) return true;
-    // A session that was misread on a fallback transport; on the best one it was ended meanwhile.
+    // The session was misinterpreted on a fallback transport; on the preferred one
+    // it has ended in the meantime.
     if (!isTransportDoubtful(error))
       return transport !== transports[0] && isRefusedSession(error);
     if (this.#supported.has(transport)) return false;

@@ -7,18 +7,22 @@ export type Read = (
   params: readonly unknown[],
 ) => Promise<unknown>;
 
-/** An answer that was found in the state of the pool. */
+/** A result that was found in the state of the pool. */
 export interface FoundAnswer {
   readonly value: unknown;
 }
 
-/** Looks whether an action was done. @returns undefined: it was not, or not yet. @throws XapiError, XoError */
+/**
+ * Searches the result of an action in the state of the pool.
+ * @returns undefined: the action was not executed, or not yet
+ * @throws XapiError, XoError
+ */
 export type Look = (read: Read) => Promise<FoundAnswer | undefined>;
 
 /** Void. */
 const DONE: FoundAnswer = { value: "" };
 
-/** Objects of which there can be one in a place: VBDs of a VM with this number, for example. */
+/** Objects that are unique at a position: for example, a VM has one VBD with a number. */
 const PLACES: Readonly<
   Record<string, { in: string; list: string; by: readonly string[] }>
 > = {
@@ -65,7 +69,7 @@ function is(requested: unknown): Written[1] {
   return (value) => isSame(value, requested);
 }
 
-/** Of setters, and of changes of one entry of a map or set. */
+/** The field that a setter, or a change of one entry of a map or set, has written. */
 function writtenField(message: string, params: readonly unknown[]): Written {
   const [, verb = "", field = ""] =
     /^(set|add_to|add|remove_from|remove)_(.*)$/.exec(message) ?? [];

@@ -276,7 +276,7 @@ export class XapiSession {
     });
   }
 
-  /** @returns undefined: credentials must not be sent there */
+  /** @returns undefined: credentials must not be sent to this address */
   #coordinatorNamed(by: Address, named: string): Address | undefined {
     const { candidates, logger, label } = this.#options;
     const next = siblingAddress(by, named);
@@ -301,7 +301,7 @@ export class XapiSession {
     const isOther =
       this.#poolUuid !== undefined && this.#poolUuid !== open.pool.uuid;
     if (isOther && !candidates.isConfigured(open.address)) {
-      // A host that was ejected and is now a pool of its own.
+      // The host was ejected and is a separate pool now.
       candidates.remove(open.address);
       await login.close(open, AbortSignal.timeout(LOGOUT_MS));
       throw new XoError("NO_CANDIDATE", {

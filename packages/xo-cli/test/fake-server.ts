@@ -36,7 +36,7 @@ export interface Tls {
   readonly cert: string;
 }
 
-/** A server that answers as the contract says; what it can is listed by each test. */
+/** A server that answers according to the contract; each test lists its operations. */
 export class FakeServer {
   readonly methods: Record<string, Method> = {
     "session.signIn": (params) => this.#signIn(params),

@@ -9,9 +9,9 @@ export interface CliOptions {
   /** Servers and tokens are kept here. Default: a new folder. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is typed or piped in. */
+  /** Text that is typed or piped in. */
   readonly input?: string;
-  /** Whether it is a terminal; with so many columns. */
+  /** Width of the terminal; absent: output goes to a pipe. */
   readonly columns?: number;
   /** The reader ends after this many bytes. */
   readonly readerLeavesAfter?: number;
@@ -108,7 +108,7 @@ export async function runCli(
 
 class FakeInput extends PassThrough {
   isTTY = false;
-  /** What was asked of the terminal. */
+  /** Modes that were requested of the terminal. */
   readonly rawModes: boolean[] = [];
 
   setRawMode(isRaw: boolean): this {

@@ -9,7 +9,7 @@ export const seeds = [
   "!(a:b c) |(x y:|(1 2)) has?",
 ];
 
-/** What was parsed is formatted and parsed again to the same filter. */
+/** A formatted filter must parse to the same filter. */
 export function run(input: Buffer): void {
   const text = input.toString("utf8");
   let filter;

@@ -3,7 +3,10 @@ import type { Steps } from "../slicer/slicer.js";
 
 export interface CatalogSchedulerOptions {
   readonly clock: WallClock;
-  /** Least time between two flushes in milliseconds: changes meanwhile are published together. */
+  /**
+   * Minimum time between two flushes in milliseconds; changes in between are
+   * published together.
+   */
   readonly windowMs: number;
   /** Runs steps in a lane of the slicer. */
   readonly runInSlices: (lane: string, steps: Steps) => Promise<void>;
@@ -16,7 +19,7 @@ export interface CatalogSchedulerOptions {
   readonly logger: Pick<Logger, "error">;
 }
 
-/** Lane of flushes. Other work of the catalog has lanes of its own. */
+/** Lane of flushes. Other work of the catalog uses other lanes. */
 const FLUSH_LANE = "views";
 
 /** Wait after the first change in milliseconds: changes that a pool reports together arrive within it. */

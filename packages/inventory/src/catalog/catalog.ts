@@ -136,8 +136,8 @@ export interface ObjectReader {
 /** Notified of every row that is new or may have changed. */
 export interface RowObserver {
   /**
-   * The row is new or may have changed. What is read of the object is a
-   * dependency: the row is set again when it changes.
+   * The row is new or may have changed. Everything that is read from the object is
+   * a dependency: the row is set again when it changes.
    */
   rowSet(row: number, object: ObjectReader): void;
   /** Called while the removed row's id can still be read. */

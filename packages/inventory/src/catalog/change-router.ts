@@ -84,7 +84,7 @@ export class ChangeRouter {
       const ref = changes.ref(index);
       const isCompared =
         followed?.onRecordChange(pool, ref, kind) ?? !mayChangeId;
-      // A new record: who has read that there is none needs no comparison.
+      // A new record: all readers that found no such record are affected, without a comparison.
       const isRead =
         readers.length > 0 &&
         (kind === "add" ||

@@ -58,9 +58,9 @@ export function createCatalog(
 const LONGEST_ID = 1_024;
 
 /**
- * While pools are being loaded, those that are complete are added to the views
- * together, at most so often, in milliseconds: each time, queries test and sort
- * all rows again.
+ * Minimum interval, in milliseconds, at which completely loaded pools are added to
+ * the views while other pools are being loaded: each addition makes queries test
+ * and sort all rows again.
  */
 const ADD_POOLS_MS = 500;
 
@@ -263,7 +263,7 @@ class InventoryCatalog implements Catalog {
   }
 
   async #fill(className: string, followed: FollowedClass): Promise<ViewTable> {
-    // A lane of its own: flushes of other classes do not wait for it.
+    // In a separate lane, so that flushes of other classes need not wait for it.
     await this.#scheduler.run(`views of ${className}`, followed.fill());
     if (this.#scheduler.isStopped)
       throw new XoError("CLOSED", { what: "the catalog" });

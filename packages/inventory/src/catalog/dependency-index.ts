@@ -3,10 +3,7 @@ import { ShardedIndex } from "./sharded-index.js";
 
 /** Layout of an edge. Edges are numbered from 1; 0 means none. */
 const Edge = {
-  /**
-   * Hash of what is read. A collision only causes an unnecessary rebuild of a
-   * view.
-   */
+  /** Hash of the dependency. A collision only causes an unnecessary rebuild of a view. */
   hash: 0,
   /** The row whose view reads it. */
   row: 1,
@@ -20,7 +17,7 @@ const Edge = {
   nextOfRow: 4,
 } as const;
 
-/** Up to so many dependencies, each is searched in the list of the row. */
+/** Maximum number of dependencies that are searched one by one in the list of the row. */
 const FEW = 8;
 
 /**

@@ -196,7 +196,7 @@ export class FollowedClass {
   /** Marks all records of a pool as dirty that has been loaded. */
   *addPool(pool: number): Steps {
     const { inventory, pools, rows, view } = this.#context;
-    // Of an earlier, incomplete listing.
+    // Rows of an earlier, incomplete listing.
     yield* this.markPool(pool, true);
     const poolId = pools.name(pool);
     let count = 0;

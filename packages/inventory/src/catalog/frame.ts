@@ -1,6 +1,6 @@
 import type { Frame, TypeSummary, ViewChange } from "./catalog.js";
 
-/** Memory of a change besides its bytes, estimated. */
+/** Estimated memory of a change in addition to its bytes. */
 const CHANGE_BYTES = 512;
 
 export interface FrameContent {

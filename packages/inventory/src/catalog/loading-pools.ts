@@ -1,13 +1,13 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Inventory } from "../mirror/inventory.js";
 
-/** How long the views of a pool wait for its first listing at most, in milliseconds. */
+/** Maximum time for which the views of a pool wait for its first listing, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
 export interface LoadingPoolsOptions {
   readonly inventory: Pick<Inventory, "mirrorStatus" | "onMirrorStatus">;
   readonly clock: WallClock;
-  /** The records of a pool are complete, or have been waited for long enough. */
+  /** Called when the records of a pool are complete, or the maximum wait has passed. */
   readonly onLoaded: (poolId: string) => void;
 }
 
@@ -21,7 +21,7 @@ export class LoadingPools {
   readonly #unsubscribe: () => void;
   /** By pool id: the timer of a pool that is loading; undefined: it is not. */
   readonly #timers = new Map<string, unknown>();
-  /** Pools that have been waited for long enough. */
+  /** Pools whose maximum wait has passed. */
   readonly #late = new Set<string>();
 
   constructor(options: LoadingPoolsOptions) {
@@ -73,7 +73,7 @@ export class LoadingPools {
   #startTimer(poolId: string): unknown {
     const { clock, inventory } = this.#options;
     return clock.setTimeout(() => {
-      // It waits until other pools are listed: there is nothing to show, nor to hold back.
+      // The pool waits until others are listed: it has no objects to show or to hold back.
       if (inventory.mirrorStatus(poolId)?.objects === 0) {
         this.#timers.set(poolId, this.#startTimer(poolId));
         return;

@@ -10,7 +10,7 @@ import { copyOf, type EncodedView } from "./view-encoder.js";
 import type { BuiltView } from "./view-builder.js";
 import type { ViewRows } from "./view-rows.js";
 
-/** Changes per frame at most: a pool that is added results in several frames. */
+/** Maximum number of changes per frame. A pool that is added results in several frames. */
 const MAX_CHANGES = 2048;
 
 export interface RowWriterOptions {
@@ -76,7 +76,7 @@ export class RowWriter {
     }
   }
 
-  /** Identifies the object; observers read what they need of it. */
+  /** Identifies the object. Observers then read the properties that they need. */
   #refresh(row: number): void {
     const { rows, reader, counters } = this.#context;
     const opened = reader.open(rows.pool(row), rows.ref(row));
@@ -151,7 +151,7 @@ export class RowWriter {
     this.#unlisted = [];
     summaries.takeChanged();
     if (feed.hasSubscribers) {
-      // The first one subscribed meanwhile: it gets these changes in frames.
+      // A subscriber was added in the meantime, which gets these changes in frames.
       for (const row of unlisted)
         if (rows.has(row, RowFlag.live)) this.#options.markDirty(row);
     } else {
@@ -176,7 +176,7 @@ export class RowWriter {
       this.#releaseRow(row);
       return;
     }
-    // Dirty: `currentId` must not report the id meanwhile.
+    // Dirty, so that `currentId` does not report the id in the meantime.
     rows.setFlag(row, RowFlag.dirty, true);
     this.#pendingRemovals.push(row);
   }
@@ -270,7 +270,7 @@ export class RowWriter {
     if (this.isPublishing) this.#collect(row, isSameType ? "update" : "add");
     else rows.setRevision(row, feed.revision);
     this.#options.table.notifySet(row, opened);
-    // What the observers have read.
+    // The properties that observers have read become dependencies.
     this.#recordReads(row, reader.links);
   }
 

@@ -22,7 +22,7 @@ export interface ViewBuilderOptions {
   readonly isLazy?: boolean;
 }
 
-/** Builds the views of one class. What the last one has read is in `links`. */
+/** Builds the views of one class. `links` contains the dependencies of the last view. */
 export class ViewBuilder {
   readonly links: RecordedLinks;
   readonly #view: View;

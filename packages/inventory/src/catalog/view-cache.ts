@@ -1,7 +1,4 @@
-/**
- * Memory of an entry besides its bytes (Buffer, ArrayBuffer, entry object),
- * estimated.
- */
+/** Estimated memory of an entry in addition to its bytes (Buffer, ArrayBuffer, entry object). */
 const ENTRY_BYTES = 256;
 
 /**

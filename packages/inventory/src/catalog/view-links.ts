@@ -117,12 +117,12 @@ export class RecordedLinks implements ViewLinks {
     return this.#readsPool;
   }
 
-  /** Classes of which anything was ever read by this view. */
+  /** Classes of which this view has ever read anything. */
   get classes(): ReadonlySet<string> {
     return this.#classes;
   }
 
-  /** Classes of which a record was ever looked up by UUID. */
+  /** Classes of which this view has ever looked up a record by UUID. */
   get uuidClasses(): ReadonlySet<string> {
     return this.#uuidClasses;
   }

@@ -176,7 +176,10 @@ export class ViewRows implements ViewTable {
       : reader.openKnown(pool, ref, new RowIdentity(this.#context, row));
   }
 
-  /** Reads only what the predicate needs of an object that is not encoded. */
+  /**
+   * Evaluates a predicate for an object that is not encoded, reading only the
+   * properties that it needs.
+   */
   #evaluate(row: number, test: Predicate): boolean {
     const { fields } = test;
     if (fields === undefined || this.#context.rows.has(row, RowFlag.encoded))

@@ -19,7 +19,7 @@ export interface RefLocation {
   readonly length: number;
 }
 
-/** What a store tells of its changes. */
+/** Records the changes of a store. */
 export interface ChangeRecorder {
   /** Revision of the last change; 0 before the first. */
   readonly revision: number;

@@ -151,10 +151,7 @@ export class ChangeRing {
     return this.#revision;
   }
 
-  /**
-   * Counts `count` changes without storing them; those before are no longer
-   * stored either.
-   */
+  /** Counts `count` changes without storing them, and drops all earlier changes. */
   skip(count: number): void {
     this.#revision += count;
     this.#oldest = this.#revision + 1;

@@ -1,6 +1,9 @@
 import type { ChangeRecorder } from "./change-recorder.js";
 
-/** Counts changes that nobody reads, such as those of a store that another one adopts. */
+/**
+ * Only counts changes, for stores without readers, such as one whose content
+ * another store adopts.
+ */
 export class RevisionCounter implements ChangeRecorder {
   readonly #numbers = new Map<string, number>();
   #revision = 0;

@@ -36,9 +36,9 @@ interface Candidate {
 }
 
 /**
- * Compares one listing of a class with the store, by digests. The store
- * follows the pool meanwhile: an object that an event has changed since the
- * comparison began counts as equal, because the event contained all of it.
+ * Compares one listing of a class with the store, by digests. The store continues
+ * to follow the pool: an object that an event has changed since the comparison
+ * began counts as equal, because the event contained all of it.
  */
 export class ClassComparison {
   readonly #store: PoolStore;

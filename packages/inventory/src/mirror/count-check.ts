@@ -16,7 +16,7 @@ interface Attempt {
   waitMs: number;
 }
 
-/** XAPI reports 0 of these in valid_ref_counts, however many exist. */
+/** XAPI always reports 0 of these in valid_ref_counts. */
 const uncounted = new Set(["message", "role"]);
 
 /**

@@ -18,9 +18,9 @@ interface FailedClass {
   readonly firstRefusedAt: number;
 }
 
-/** A class of which the mirror holds objects: refusals that confirm its removal. */
+/** Number of refusals that confirm the removal of a class with mirrored objects. */
 const HELD_REFUSALS = 3;
-/** And the least time between the first and the last of them. */
+/** Minimum time between the first and the last of these refusals, in milliseconds. */
 const HELD_REFUSAL_MS = 60_000;
 /** A class without mirrored objects: a second refusal confirms the first. */
 const EMPTY_REFUSALS = 2;

@@ -26,8 +26,8 @@ export interface InventoryOptions {
   readonly clock?: WallClock;
   readonly logger?: Logger;
   /**
-   * Length of a slice in milliseconds: how long the event loop is blocked per
-   * turn at most; default 3.
+   * Maximum length of a slice in milliseconds, for which the event loop is blocked
+   * per turn; default 3.
    */
   readonly sliceMs?: number;
   /**
@@ -53,8 +53,9 @@ export interface InventoryOptions {
    */
   readonly parallelPools?: number;
   /**
-   * After a restore of snapshots, time in ms in which readers learn of it; listings begin when they
-   * were served. Default 60: views are published 50 ms after a change.
+   * Time in ms after a restore of snapshots in which readers are notified; listings
+   * begin when their requests were served. Default 60: views are published 50 ms
+   * after a change.
    */
   readonly readersWaitMs?: number;
   /** Number of classes of a pool that are listed at a time; default 4. */
@@ -85,7 +86,7 @@ export interface PoolHandle {
   /** Stops mirroring. The objects stay, marked as stale. */
   stop(): Promise<void>;
   status(): MirrorStatus;
-  /** Of the status, which counts the objects of each class: only this. */
+  /** The state alone: the whole status counts the objects of each class. */
   readonly state: MirrorStatus["state"];
   readonly lastError: MirrorStatus["lastError"];
 }
@@ -204,9 +205,9 @@ export interface Inventory {
   /** Revision of the last change; 0 before the first. */
   readonly revision: number;
   /**
-   * Called with batches of changes, at the end of the slice that applied them.
-   * The objects of a snapshot are counted by the revision, but are in no batch:
-   * they are there when the pool's status is no longer loading.
+   * Called with batches of changes, at the end of the slice that applied them. The
+   * objects of a snapshot increase the revision but are in no batch: they are
+   * available when the pool's status is no longer loading.
    * @returns a function that unsubscribes
    */
   subscribe(listener: ChangeListener): () => void;

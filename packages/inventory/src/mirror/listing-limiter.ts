@@ -6,15 +6,15 @@ import { pause, type WallClock } from "@xo-server/kit";
  */
 const SLOT_TIMEOUT_MS = 3_000;
 
-/** Listings wait at most this long for work with precedence of which none ends. */
+/** Maximum time for which listings wait for work with precedence, in milliseconds. */
 const MAX_DEFERRAL_MS = 10_000;
 
 export interface ListingLimiterOptions {
   readonly maxConcurrent: number;
   readonly clock: WallClock;
-  /** Time in ms in which readers learn of what was restored, and request it. */
+  /** Time in ms in which readers are notified of restored data, and request it. */
   readonly readersWaitMs: number;
-  /** Resolves when what readers have requested so far was computed; never rejects. */
+  /** Resolves when everything that readers have requested so far was computed; never rejects. */
   readonly untilServed: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export class ListingLimiter {
   readonly #waiting = new Set<(slot: Slot) => void>();
   /** Releases the oldest slot after its timeout; set while a pool waits. */
   #timer: unknown;
-  /** Number of works that go first. */
+  /** Number of running works with precedence. */
   #first = 0;
   /** Ends the deferral after its limit; set while listings are deferred. */
   #deferral: unknown;
@@ -67,9 +67,9 @@ export class ListingLimiter {
   }
 
   /**
-   * No listing begins while `work` runs, nor until readers have been served from its result, if it
-   * has one. Resolves or rejects like `work`: for what is on disk, which is complete long before any
-   * listing.
+   * Runs `work` with precedence: no listing begins while it runs, nor until readers
+   * have been served from its result, if it has one. For data on disk, which is
+   * complete long before any listing. Resolves or rejects like `work`.
    */
   async runFirst<T>(
     work: () => Promise<T | undefined>,

@@ -14,8 +14,8 @@ export interface MachineMemory {
 }
 
 /**
- * Bounds of all caches, and of responses of pools. Records, tables and the rows of views are no caches and
- * have no bound.
+ * Limits of all caches, and of responses of pools. Records, tables and the rows of
+ * views are not caches and have no limit.
  */
 export interface MemoryBudget {
   /** Bytes on the heap (estimated): parsed records. */

@@ -86,8 +86,8 @@ export class PoolMirror {
       },
       onChanged: (count) => {
         if (this.#isRestoring) return;
-        // The first listing is no change of the pool: its 100,000 objects would
-        // dominate the mean for seconds.
+        // The first listing does not count as changes of the pool: its 100,000
+        // objects would dominate the mean for seconds.
         if (this.#reflector.state !== "listing") this.#rate.add(count);
         this.#lastChangeAt = this.#now();
       },

@@ -210,8 +210,7 @@ export class Reflector {
       await this.#backOff();
       return;
     }
-    // A single lost watch is no reason to wait; a watch lost again without a
-    // single event is.
+    // Only repeatedly lost watches without a single event in between cause a wait.
     if (this.#attempts > 1 && !signal.aborted) await this.#backOff();
   }
 

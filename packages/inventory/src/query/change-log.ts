@@ -81,7 +81,7 @@ export class ChangeLog {
   }
 
   /**
-   * Records a change of so many rows of a column that they are not listed.
+   * Records a change of more rows of a column than are listed one by one.
    * @returns the version of the change
    */
   recordBulkChange(): number {

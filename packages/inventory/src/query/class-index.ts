@@ -130,8 +130,8 @@ export class ClassIndex {
       })
       .finally(() => {
         this.#isUpdating = false;
-        // As a task of its own: other tasks of the table get their turn, however
-        // often it changes.
+        // A separate task, so that other tasks of the table get their turn even if
+        // it changes very often.
         if (this.columns.log.closed !== this.#updatedTo) this.#schedule();
       });
   }

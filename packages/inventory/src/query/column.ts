@@ -30,8 +30,8 @@ export interface Column {
    */
   readonly changedAt: number;
   /**
-   * Version of the change log at the last change of so many rows that they were
-   * not listed; 0: never.
+   * Version of the change log at the last change whose rows were too many to be
+   * listed; 0: never.
    */
   readonly bulkChangedAt: number;
   /** Estimated memory in bytes. */

@@ -64,7 +64,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Clients send it: what is not JSON is no state.
+    // Clients send the state, so it may be anything.
     return undefined;
   }
 }

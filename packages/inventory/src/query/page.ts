@@ -6,7 +6,7 @@ import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 
 export interface PageRange {
-  /** Number of objects at most; Infinity: all. */
+  /** Maximum number of objects; Infinity: all. */
   readonly limit: number;
   /** Cursor of the previous page. */
   readonly after: string | undefined;

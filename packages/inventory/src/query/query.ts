@@ -32,7 +32,7 @@ export interface SortKey {
 }
 
 export interface PageRequest extends Selection {
-  /** Number of objects at most; default: all. */
+  /** Maximum number of objects; default: all. */
   readonly limit?: number;
   /** `next` of the previous page. */
   readonly after?: string;
@@ -72,7 +72,7 @@ export interface ColumnsRequest extends Omit<Selection, "sort"> {
    * left out.
    */
   readonly known?: string;
-  /** Number of objects at most; default and maximum: 200,000. */
+  /** Maximum number of objects; default and limit: 200,000. */
   readonly limit?: number;
 }
 

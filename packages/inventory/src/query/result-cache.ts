@@ -9,7 +9,7 @@ import { SharedResult } from "./shared-result.js";
 export interface ResultCacheOptions {
   readonly clock: WallClock;
   readonly budget: ColumnBudget;
-  /** Number of cached results at most. */
+  /** Maximum number of cached results. */
   readonly maxResults: number;
   /** How long an unused result is kept up to date, in milliseconds. */
   readonly lingerMs: number;

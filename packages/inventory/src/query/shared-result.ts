@@ -2,10 +2,7 @@ import type { Result } from "./result.js";
 import type { Window } from "./window.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/**
- * An unused result is updated only every so many epochs: it is cached for a
- * further use.
- */
+/** Number of epochs after which an unused result is updated: it is kept for a further use. */
 const MAX_EPOCHS_BEHIND = 32;
 
 /**

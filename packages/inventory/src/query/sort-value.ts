@@ -5,7 +5,7 @@
  */
 export type SortValue = number | string | null;
 
-/** Characters that are compared at most: bounds the size of cursors. */
+/** Maximum number of characters that are compared, which limits the size of cursors. */
 export const SORT_TEXT_LENGTH = 256;
 
 /**

@@ -171,7 +171,7 @@ export class Window {
     let sent = 0;
     for (const subscriber of [...this.#subscribers]) {
       const update = updates.get(subscriber.lastSent);
-      // It has left meanwhile, or has been notified by another call.
+      // The subscriber has left in the meantime, or was notified by another call.
       if (update === undefined || subscriber.window !== this) continue;
       subscriber.lastSent = after;
       subscriber.notify(update);

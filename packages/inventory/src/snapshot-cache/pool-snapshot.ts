@@ -39,7 +39,7 @@ export interface SharedOptions extends Pick<
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly semaphore: Semaphore;
-  /** Pools are being listed, which goes before writing. */
+  /** Whether pools are being listed, which has precedence over writing. */
   readonly isListing: () => boolean;
   /**
    * Resolves when the directory is locked; false: snapshots are disabled in
@@ -57,8 +57,8 @@ export interface PoolSnapshotStats {
 }
 
 /**
- * Decides when and what of a pool is written, and retries after errors. All
- * file access of a pool goes through here, one operation at a time.
+ * Decides when a pool is written and which part of it, and retries after errors.
+ * All file access of a pool goes through this class, one operation at a time.
  */
 export class PoolSnapshot {
   readonly #pool: PersistedPool;
@@ -197,7 +197,7 @@ export class PoolSnapshot {
     return clock.now() < this.#postponedSince + MAX_POSTPONE_MS;
   }
 
-  /** Writes what has changed, if anything has. Never rejects: errors are logged and retried. */
+  /** Writes the changes, if there are any. Never rejects: errors are logged and retried. */
   async #checkpoint(): Promise<void> {
     const { clock, logger, semaphore } = this.#shared;
     const current = this.#pool.current();

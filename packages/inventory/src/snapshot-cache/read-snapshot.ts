@@ -25,7 +25,7 @@ export interface ReadSnapshotOptions {
   readonly key: Uint8Array;
 }
 
-/** What was read of a file. */
+/** The content of a file. */
 export interface ReadSnapshot {
   readonly generation: number;
   /** Undefined: nothing of the file was usable. */

@@ -22,9 +22,9 @@ const BYTES_PER_STEP = 128 * 1024;
 const ROWS_PER_STEP = 2048;
 
 /**
- * One pass over the objects of a pool that changed after a revision, and over
- * the removals. What one call of `fill` writes belongs to one moment: no other
- * job runs in the pool's lane during it.
+ * One pass over the objects of a pool that changed after a revision, and over the
+ * removals. One call of `fill` writes a consistent state, because no other job runs
+ * in the pool's lane during it.
  */
 export class RowScan {
   readonly #store: PoolStore;

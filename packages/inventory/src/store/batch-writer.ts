@@ -121,7 +121,7 @@ export class BatchWriter {
     this.set("classIndex", this.#classIndex(className));
   }
 
-  /** Rows come class by class, so it is usually the last one. */
+  /** Consecutive rows are mostly of one class, so it is usually the last one. */
   #classIndex(className: string): number {
     const index = this.#classes.lastIndexOf(className);
     return index < 0 ? this.#classes.push(className) - 1 : index;

@@ -20,7 +20,7 @@ export interface PoolIndexes {
   readonly uuids: UuidIndex;
 }
 
-/** What a table holds, in buffers that can be moved to another thread. */
+/** The content of a table, in buffers that can be transferred to another thread. */
 export interface ClassTableContent {
   readonly className: string;
   readonly rows: RowTableContent;

@@ -1,6 +1,6 @@
 const INITIAL_CAPACITY = 16;
 
-/** What an index holds, in a buffer that can be moved to another thread. */
+/** The content of an index, in a buffer that can be transferred to another thread. */
 export interface HashIndexContent {
   readonly slots: Int32Array<ArrayBuffer>;
   /** Number of entries. */

@@ -45,7 +45,7 @@ interface MirroredTable {
   readonly owner: ChangeOwner;
 }
 
-/** A batch being inserted into a segment of its own. */
+/** A batch that is inserted into a separate segment. */
 interface SegmentInsert {
   readonly batch: RecordBatch;
   readonly record: BatchCursor;

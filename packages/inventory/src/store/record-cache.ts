@@ -9,10 +9,7 @@ import type { Steps } from "../slicer/slicer.js";
  */
 const HEAP_PER_RECORD = 110;
 const HEAP_PER_BYTE = 1.1;
-/**
- * Bytes of an entry in the arrays and the index at most, including room for
- * growth.
- */
+/** Maximum size of an entry in the arrays and the index, including room for growth, in bytes. */
 const ENTRY_BYTES = 88;
 const INITIAL_ENTRIES = 64;
 /**

@@ -22,8 +22,8 @@ export const Cell = {
 const INITIAL_ROWS = 8;
 
 /**
- * What a table holds but for the revisions, in a buffer that can be moved to
- * another thread.
+ * The content of a table without the revisions, in a buffer that can be transferred
+ * to another thread.
  */
 export interface RowTableContent {
   readonly cells: Int32Array<ArrayBuffer>;

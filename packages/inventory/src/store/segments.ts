@@ -1,6 +1,6 @@
 /**
- * Size of segments for copied records, in bytes. A record longer than a quarter
- * of it gets a segment of its own.
+ * Size of segments for copied records, in bytes. A record longer than a quarter of
+ * it gets a separate segment.
  */
 const SEGMENT_BYTES = 256 * 1024;
 /** A segment is emptied when more than this share of it is dead. */
@@ -77,7 +77,7 @@ export class Segments {
       segments: this.#segments.map(
         (segment) =>
           segment && {
-            // Each has a buffer of its own: see `adopt` and `#allocate`.
+            // Each segment has its own buffer, see `adopt` and `#allocate`.
             buffer: segment.bytes.buffer as ArrayBuffer,
             live: segment.live,
           },

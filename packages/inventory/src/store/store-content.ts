@@ -1,7 +1,7 @@
 import type { PoolTablesContent } from "./pool-tables.js";
 import type { SegmentsContent } from "./segments.js";
 
-/** What a store holds, in buffers that can be moved to another thread. */
+/** The content of a store, in buffers that can be transferred to another thread. */
 export interface StoreContent {
   readonly segments: SegmentsContent;
   readonly tables: PoolTablesContent;
@@ -9,7 +9,7 @@ export interface StoreContent {
   readonly objects: number;
 }
 
-/** The buffers of a content, each once: what is transferred with it. */
+/** The distinct buffers of a content, which are transferred with it. */
 export function buffersOf({ segments, tables }: StoreContent): ArrayBuffer[] {
   return [
     ...segments.segments.flatMap((segment) => segment?.buffer ?? []),

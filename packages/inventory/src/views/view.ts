@@ -12,13 +12,13 @@ export interface ViewLinks {
   /** UUID of the pool of the record; undefined while it is not known. */
   readonly poolId: string | undefined;
   /**
-   * Id of the object that `ref` points to; undefined for NULL, for unknown
-   * objects and for values that are no reference.
+   * Id of the object that `ref` points to; undefined for NULL, for unknown objects
+   * and for values that are not a reference.
    */
   id(className: string, ref: unknown): string | undefined;
   /**
-   * Ids of the known objects of a list of references, in its order; [] for
-   * values that are no list.
+   * Ids of the known objects of a list of references, in its order; [] for values
+   * that are not a list.
    */
   ids(className: string, refs: unknown): string[];
   /** The record that `ref` points to. */

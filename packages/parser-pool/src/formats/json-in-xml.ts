@@ -67,9 +67,10 @@ interface JsonInXmlState {
 }
 
 /**
- * XML-RPC whose value is one string of JSON, `{"Status":...,"Value":...}`.
- * Some hosts answer a struct of which only the Value is JSON. Current hosts answer
- * plain XML-RPC to the same request: the format detects this and delegates to `xml`.
+ * XML-RPC whose value is one string of JSON, `{"Status":...,"Value":...}`. Some
+ * hosts answer with a struct of which only the Value is JSON. Current hosts answer
+ * the same request with plain XML-RPC: the format detects this and delegates to
+ * `xml`.
  */
 export function jsonInXml(xml: Format): Format {
   return (input, classes) => {

@@ -25,7 +25,7 @@ const LENIENT_WORDS = ["NaN", "-NaN", "Infinity", "-Infinity"].map((text) =>
   Buffer.from(text),
 );
 
-/** What is expected at the position; numbers are fast to compare in the loop. */
+/** Tokens that are expected at the position, as numbers, which are fast to compare in the loop. */
 const KEY = 0;
 const VALUE = 1;
 const AFTER = 2;

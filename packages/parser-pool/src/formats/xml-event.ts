@@ -7,7 +7,7 @@ import type { XmlCursor } from "./xml-cursor.js";
 import { MEMBER_END, STRUCT, VALUE, VALUE_END } from "./xml-tag.js";
 import type { XmlTranscoder } from "./xml-transcoder.js";
 
-/** What an event reader uses. */
+/** Parts that an event reader uses. */
 export interface XmlTools {
   readonly cursor: XmlCursor;
   readonly transcoder: XmlTranscoder;

@@ -4,10 +4,10 @@ import type { FeasibilityOracle } from "./feasibility-oracle.js";
 import type { Refusals } from "./refusals.js";
 
 /**
- * Looks for the most common conflicts of one or two rules: a group with more
- * members than hosts, too little capacity, too little capacity because hosts
- * are unavailable. For VMs none of which all hosts refuse by the same rule.
- * @returns the smallest; undefined: none of these
+ * Searches the most common conflicts of one or two rules: a group with more members
+ * than hosts, or too little capacity, possibly because hosts are unavailable. For
+ * VMs that not all hosts refuse by the same rule.
+ * @returns the smallest conflict; undefined: none of these
  */
 export function findCommonConflict(
   assignment: Assignment,
@@ -37,9 +37,9 @@ export function findCommonConflict(
 }
 
 /**
- * Whether one rule alone may be infeasible, for VMs none of which all hosts
- * refuse by the same rule. Only rules about several VMs qualify: groups with
- * more members than hosts, and capacity.
+ * Whether one rule alone may be infeasible, for VMs that not all hosts refuse by
+ * the same rule. Only rules about several VMs qualify: groups with more members
+ * than hosts, and capacity.
  */
 export function hasSingleConstraintConflict(
   assignment: Assignment,

@@ -2,8 +2,8 @@ import type { Limits } from "./limits.js";
 import type { Plan, Unplaced } from "./plan.js";
 
 /**
- * When hosts count as overloaded, and what a migration may cost. All shares are
- * of a host, 0 to 1.
+ * When hosts count as overloaded, and the cost of a migration. All values are
+ * shares of a host, 0 to 1.
  */
 export interface BalancePolicy {
   /**

@@ -32,13 +32,13 @@ export interface HostModel {
    */
   readonly load?: number;
   /**
-   * There are no current metrics: its use of CPU is unknown. It is not relieved
-   * of CPU and receives no VMs for balance.
+   * Whether there are no current metrics, so that its use of CPU is unknown. Its
+   * VMs are not migrated because of CPU, and it receives no VMs for balance.
    */
   readonly isUnmeasured?: boolean;
   /** Ids of networks that a VM on this host can have an interface on. */
   readonly networks: readonly string[];
-  /** Ids of SRs that are plugged there. */
+  /** Ids of SRs that are connected to the host. */
   readonly srs: readonly string[];
   /** Total counts of GPUs, SR-IOV functions and similar devices. */
   readonly devices?: readonly DeviceCount[];

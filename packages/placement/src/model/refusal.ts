@@ -1,4 +1,4 @@
-/** Why a host refuses a VM; `rule` names what it violates. */
+/** Why a host refuses a VM; `rule` names the violated rule. */
 export type Refusal =
   /** The host is disabled or down. */
   | { readonly rule: "state"; readonly state: "disabled" | "down" }

@@ -32,7 +32,7 @@ export interface RollingWave {
   readonly movesAgain: number;
 }
 
-/** A host that cannot be emptied, in whatever order. */
+/** A host that cannot be evacuated, in any order of the hosts. */
 export interface StuckHost {
   readonly host: string;
   readonly unplaced: readonly Unplaced[];

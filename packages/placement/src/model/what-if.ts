@@ -27,10 +27,7 @@ export interface WhatIf {
 export interface Agility {
   readonly vm: string;
   readonly agile: boolean;
-  /**
-   * Ids of hosts that could run the VM if they were empty, in whatever state
-   * they are.
-   */
+  /** Ids of hosts that could run the VM if they were empty, whatever their state. */
   readonly hosts: readonly string[];
   /** The rules that exclude the other hosts, each once. */
   readonly reasons: readonly Refusal[];

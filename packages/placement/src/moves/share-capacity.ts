@@ -16,8 +16,8 @@ interface Resource {
 type Link = (index: number, before: number) => void;
 
 /**
- * Gives each arriving VM its own part of what is free on the host, or is freed
- * by VMs that leave.
+ * Assigns to each arriving VM a separate part of the memory that is free on the
+ * host, or is freed by VMs that leave.
  */
 export function shareCapacity(
   now: Assignment,

@@ -1,7 +1,7 @@
 import type { Assignment } from "../assignment/assignment.js";
 import type { Score } from "../model/refusal.js";
 
-/** How well a host suits a VM that is not counted there. */
+/** How well a host suits a VM that is not counted on it yet. */
 export function scoreOf(
   assignment: Assignment,
   vm: number,

@@ -9,8 +9,8 @@ export interface Groups {
   readonly vmsOf: RaggedArray;
   readonly groupsOf: RaggedArray;
   /**
-   * Of each VM, the lowest VM that required affinity ties it to; the VM itself
-   * when there is none.
+   * For each VM, the lowest VM that required affinity ties it to; the VM itself if
+   * there is none.
    */
   readonly unitOf: Int32Array;
   /** Members of units with more than one VM, by their lowest VM. */

@@ -8,9 +8,9 @@ import type { IndexedHostAffinity } from "./eligibility.js";
 export interface HostAffinities {
   readonly models: readonly HostAffinityModel[];
   readonly byNumber: readonly IndexedHostAffinity[];
-  /** Of each VM, the preferred ones: those with a finite score. */
+  /** For each VM, its preferred host affinities: those with a finite score. */
   readonly soft: RaggedArray;
-  /** Of each VM, the required ones. */
+  /** For each VM, its required host affinities. */
   readonly hard: RaggedArray;
 }
 

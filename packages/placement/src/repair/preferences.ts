@@ -2,7 +2,7 @@ import type { Assignment } from "../assignment/assignment.js";
 import type { RaggedArray } from "../pool/ragged-array.js";
 import { groupScore, hostAffinityScore } from "../place/score.js";
 
-/** Preference score of a host for a VM that is not counted there. */
+/** Preference score of a host for a VM that is not counted on it yet. */
 export function preferenceFor(
   assignment: Assignment,
   vm: number,

@@ -60,7 +60,7 @@ export class WaveSearch {
     return undefined;
   }
 
-  /** The host with the least to move, with what can be moved from it. */
+  /** The host with the fewest VMs to migrate, with the migrations that are possible. */
   partial(): FoundWave {
     const { pool, pending } = this.#state;
     const { first } = this.#request;
@@ -108,7 +108,7 @@ export class WaveSearch {
     return [...pending].sort((a, b) => memory[a]! - memory[b]! || a - b);
   }
 
-  /** The longest start of the list of which all VMs fit on hosts that are done. */
+  /** The longest prefix of the list for which all VMs fit on hosts that are done. */
   #largest(candidates: readonly number[]): FoundWave | undefined {
     let found: FoundWave | undefined;
     let low = 0;

@@ -6,9 +6,7 @@ import type { HostRule } from "./host-rule.js";
 import { eligibility, state } from "./eligibility.js";
 import { cpu, pinned } from "./running.js";
 
-/**
- * In order of evaluation: cheap rules and those that refuse most come first.
- */
+/** In order of evaluation: cheap rules and rules that refuse most come first. */
 const ALL: readonly HostRule[] = [
   ...[state, memory, eligibility, groups, devices, vcpus, cpu, pinned],
 ];

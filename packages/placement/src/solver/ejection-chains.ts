@@ -17,9 +17,7 @@ export class EjectionChains {
   readonly #selector: HostSelector;
   /** Units that may be ejected, by host. */
   readonly #placed: Set<Unit>[];
-  /**
-   * Hosts that units are being ejected from; nothing is placed there meanwhile.
-   */
+  /** Hosts from which units are being ejected; no unit is placed on them during that time. */
   readonly #closedHosts = new Set<number>();
   #budget: number;
 

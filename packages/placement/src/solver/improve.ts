@@ -80,7 +80,8 @@ function placeBestEffort(
 }
 
 /**
- * Of VMs with required affinity, some may fit where not all do.
+ * Places VMs with required affinity one by one, because some may fit where not all
+ * do.
  * @returns VMs that remain unplaced
  */
 function placeIndividually(

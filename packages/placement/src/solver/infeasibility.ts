@@ -39,7 +39,7 @@ function proveByKind(packing: Packing): InfeasibilityProof | undefined {
   return undefined;
 }
 
-/** Hall's theorem, by maximum flow: each member needs a host of its own. */
+/** Hall's theorem, by maximum flow: each member needs a separate host. */
 function proveByAntiAffinity(packing: Packing): InfeasibilityProof | undefined {
   const { kinds, hosts, antiAffinityGroups } = packing.problem;
   const membersOf = new Map<number, number[]>();

@@ -16,8 +16,8 @@ export interface UnitKind {
 }
 
 /**
- * What is to be placed and where it may go, as numbers only. Input of proofs
- * and searches.
+ * The units to place and the hosts that may run them, as numbers only. Input of
+ * proofs and searches.
  */
 export interface PackingProblem {
   readonly kinds: readonly UnitKind[];

@@ -97,7 +97,7 @@ export class CacheSynchronizer {
     for (const { id, version } of versions) {
       if (!this.#isBehind(id, version)) continue;
       await committer.runExclusive(async () => {
-        // A commit of this process may have updated the table meanwhile.
+        // A commit of this process may have updated the table in the meantime.
         if (this.#isBehind(id, version))
           await availability.run(() => this.#reload(id));
       });

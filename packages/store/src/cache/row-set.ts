@@ -1,4 +1,4 @@
-/** Lookup keys of a table besides its id; `undefined`: the row is not in that index. */
+/** Lookup keys of a table in addition to its id; `undefined`: the row is not in that index. */
 export type IndexKeys<Row, Key extends string> = Readonly<
   Record<Key, (row: Row) => string | undefined>
 >;

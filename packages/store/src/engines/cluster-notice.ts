@@ -5,8 +5,9 @@ import type { Engine } from "./engine.js";
 export const CLUSTER_CHANNEL = "xo_cluster";
 
 /**
- * A column of `returning` that notifies all servers when its statement commits: once,
- * however many rows it has. Not for frequent statements: commits with a notice are serialized.
+ * A column of `returning` that notifies all servers when its statement commits,
+ * once for all rows. Not for frequent statements: commits with a notice are
+ * serialized.
  */
 export function clusterNotice({
   name,

@@ -37,7 +37,10 @@ export interface Engine {
   copyTo(name: string, version: string): Promise<void>;
   /** Whether there is a copy of that name. */
   hasCopy(name: string): Promise<boolean>;
-  /** What is damaged; empty: nothing. Reads the whole database. Absent: not supported. */
+  /**
+   * Returns descriptions of damage; empty: the database is intact. Reads the whole
+   * database. Absent: not supported.
+   */
   checkIntegrity?(): Promise<string[]>;
   /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */
   disconnect?(): void;

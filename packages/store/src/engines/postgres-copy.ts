@@ -6,7 +6,10 @@ const MIGRATION_LOCK = "3853314791062309107";
 export interface TableCopy {
   /** Schema that is created, or replaced. */
   readonly to: string;
-  /** Name of the last migration. With another one nothing is copied: another server has migrated meanwhile. */
+  /**
+   * Name of the last migration. With another one nothing is copied: another server
+   * has migrated the database in the meantime.
+   */
   readonly version: string;
 }
 

@@ -2,7 +2,8 @@ import type { Client, ClientConfig } from "pg";
 import type { Listening, NoticeHandlers } from "./engine.js";
 
 /**
- * Listens to a channel with a connection of its own: connections of the pool come and go.
+ * Listens to a channel on a dedicated connection, because the pool opens and closes
+ * its connections.
  * @throws errors of `pg`
  */
 export async function listenToPostgres(

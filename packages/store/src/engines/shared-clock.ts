@@ -15,7 +15,7 @@ export interface RequestInterval {
 export class SharedClock implements WallClock {
   readonly #wall: WallClock;
   readonly #monotonic: Pick<MonotonicClock, "now">;
-  /** Of the database minus that of the monotonic clock, in ms. */
+  /** Time of the database minus that of the monotonic clock, in ms. */
   #offset: number | undefined;
 
   constructor(wall: WallClock, monotonic: Pick<MonotonicClock, "now">) {
@@ -35,8 +35,8 @@ export class SharedClock implements WallClock {
   }
 
   /**
-   * Nothing changes if the answer agrees with what this clock showed meanwhile: the time
-   * that the answer took is no difference.
+   * Sets the clock by an answer of the database. Nothing changes if the answer is
+   * within the interval that this clock showed between request and response.
    * @param time of the database, in ms since the epoch
    */
   correct(time: number, { from, to }: RequestInterval): void {

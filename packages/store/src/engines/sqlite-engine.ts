@@ -17,7 +17,7 @@ const FOREIGN_KEY = 787;
 const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 
 export interface SqliteSettings {
-  /** Whether SQLite runs in a thread of its own, so that it does not block the caller. */
+  /** Whether SQLite runs in a separate thread, so that it does not block the caller. */
   readonly sqliteThread: boolean;
   /** Whether a commit waits until the disk has it. */
   readonly durable: boolean;

@@ -8,7 +8,7 @@ import type {
   SqliteResult,
 } from "./sqlite-protocol.js";
 
-/** https://sqlite.org/rescode.html; the higher bits tell more. */
+/** https://sqlite.org/rescode.html; the higher bits contain details. */
 const BUSY = 5;
 const BUSY_PAUSE_MS = 2;
 
@@ -40,7 +40,8 @@ export class SqliteInProcess implements SqliteExecutor {
         const isBusy = ((error as SqliteFailure).code & 0xff) === BUSY;
         if (!isBusy || performance.now() > deadline) throw error;
       }
-      // Who writes may be another store of this process, which SQLite's own waiting would stop.
+      // The lock may be held by another store of this process, which SQLite's own
+      // waiting would block.
       await setTimeout(BUSY_PAUSE_MS);
     }
   }

@@ -14,7 +14,7 @@ export interface SqliteResult {
   readonly changes: number;
 }
 
-/** Where SQLite runs: in a thread of its own, or in the caller's. */
+/** Where SQLite runs: in a separate thread, or in that of the caller. */
 export interface SqliteExecutor {
   /** Changes when open transactions were lost. */
   readonly generation: number;

@@ -4,7 +4,7 @@ import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 import { toTask, type Task } from "./tasks.js";
 
-/** What a server has taken over from another one. */
+/** The tasks and runs that a server has taken over from another one. */
 export interface Adopted {
   /** Pending. */
   readonly tasks: readonly Task[];
@@ -65,7 +65,8 @@ export class Adoptions {
   }
 
   /**
-   * Makes the pending tasks and runs of a server those of another one, in one transaction.
+   * Makes another server the owner of the pending tasks and runs of a server, in
+   * one transaction.
    * @param fences leases on the tasks of both servers
    * @throws XoError LEASE_LOST, STORE_UNAVAILABLE
    */

@@ -18,10 +18,11 @@ const MAX_UNWRITTEN = 10_000;
 const PAGE_ROWS = 100;
 
 /**
- * Entries of the audit log for changes outside of the database: a row before the
- * change, the entry in its place after it. So a change that was made has an entry
- * even if the database is unreachable at its end (it is written later), or the
- * server ends meanwhile (the next start writes it with the outcome `unknown`).
+ * Entries of the audit log for changes outside of the database. A row is written
+ * before the change, and replaced by the entry after it. So every change that was
+ * made has an entry, even if the database is unreachable at its end (the entry is
+ * written later), or the server ends before it (the next start writes it with the
+ * outcome `unknown`).
  */
 export class AuditChanges {
   readonly #context: RepositoryContext;

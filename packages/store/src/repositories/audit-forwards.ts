@@ -66,7 +66,7 @@ export class AuditForwards {
 
   /**
    * Records that a target has received all entries up to `seq`.
-   * @returns false: meanwhile claimed by another server
+   * @returns false: another server has claimed the target in the meantime
    */
   async advance(target: string, owner: string, seq: number): Promise<boolean> {
     const seen_at = this.#context.clock.now();

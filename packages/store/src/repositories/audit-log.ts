@@ -130,9 +130,12 @@ export class AuditLog {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Verifies the chain, page by page, up to the first invalid row. Rows appended meanwhile are not checked. */
+  /**
+   * Verifies the chain, page by page, up to the first invalid row. Rows that are
+   * appended during that time are not checked.
+   */
   async verify(): Promise<AuditVerdict> {
-    // Before the head, which may be raised meanwhile, and the mark with it.
+    // Read before the head, which may advance together with the mark.
     const mark = await this.#context.auditMark?.read();
     const head = await this.#ends.read("head");
     const start = await this.#ends.read("start");

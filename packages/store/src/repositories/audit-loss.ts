@@ -16,7 +16,10 @@ export interface LostEntry {
   readonly reason: string;
 }
 
-/** The first entry that is not in the log, although the mark in `file` says that it was written. */
+/**
+ * The first entry that is missing in the log although the mark in `file` shows that
+ * it was written.
+ */
 export function findLost(
   mark: MarkedEntry | undefined,
   { start, head, marked }: AroundMark,

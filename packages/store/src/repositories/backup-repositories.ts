@@ -11,7 +11,7 @@ export interface BackupRepository {
   readonly url: string;
   readonly enabled: boolean;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What was last seen of it: the anchor, sizes, results of verification. */
+  /** State at the last access: the anchor, sizes, results of verification. */
   readonly state: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;

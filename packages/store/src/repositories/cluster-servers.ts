@@ -107,7 +107,8 @@ export class ClusterServers {
   }
 
   /**
-   * Lets a server hand over its leases and take none until its next start; it is notified.
+   * Requests that a server hands over its leases and takes none until its next
+   * start; it is notified.
    * @param instance only this process
    * @returns false: there is no such server
    */

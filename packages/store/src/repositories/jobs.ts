@@ -10,7 +10,7 @@ export interface Job {
   readonly type: string;
   /** User in whose name the job runs. */
   readonly userId?: string;
-  /** What the job runs; JSON, without secrets. */
+  /** Settings of the job, as JSON without secrets. */
   readonly body: unknown;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -8,8 +8,8 @@ import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /**
- * What a server must own before it writes on behalf of a subject. A write with a
- * fence is refused (LEASE_LOST) in its transaction if another process has taken
+ * The lease that a server must own to write on behalf of a subject. A write with a
+ * fence is rejected (LEASE_LOST) in its transaction if another process has taken
  * the lease since.
  */
 export interface Fence {

@@ -4,7 +4,7 @@ import { Seals } from "../secrets/seals.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 export interface OneTimeCall {
-  /** Of the path. */
+  /** Secret of the path. */
   readonly secret: string;
   /** The caller. */
   readonly userId: string;
@@ -68,7 +68,7 @@ export class OneTimeCalls {
         .executeTakeFirst(),
     );
     if (row === undefined || row.expires_at <= clock.now()) return undefined;
-    // Undefined: the key was rotated meanwhile.
+    // Undefined: the key was rotated in the meantime.
     const text = this.#seals.open(row.call_sealed, purposeOf(id));
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   }

@@ -11,7 +11,7 @@ export interface Reservation {
   /** Subject of the lease of the server that has made it. */
   readonly holder: string;
   readonly madeAt: number;
-  /** Since then the pool has what it was made for; undefined: not yet. */
+  /** Time since which the reserved object exists; undefined: it does not yet. */
   readonly settledAt: number | undefined;
   readonly body: unknown;
 }
@@ -19,15 +19,18 @@ export interface Reservation {
 export interface NewReservation {
   /** Unique. */
   readonly id: string;
-  /** What is limited, such as a resource set. */
+  /** The limited resource, such as a resource set. */
   readonly subject: string;
-  /** The lease of the server: when another one takes it, what is not settled counts no longer. */
+  /** The lease of the server: when another one takes it, unsettled reservations no longer count. */
   readonly fence: Fence;
-  /** At most so many ms the reservation is stored; a settled one `RETAINED_MS`. */
+  /** Maximum duration of the reservation in ms; a settled one is kept for `RETAINED_MS`. */
   readonly forMs: number;
 }
 
-/** Settled reservations are kept so long for servers that do not see the result yet, in ms. */
+/**
+ * Time for which settled reservations are kept, for servers whose mirror does not
+ * show the object yet, in ms.
+ */
 const RETAINED_MS = 60_000;
 
 /**
@@ -69,7 +72,7 @@ export class Reservations {
       try {
         body = toBody(others);
       } catch (error) {
-        // Other changes share the transaction: a refusal is no failure of it.
+        // Returned instead of thrown, because other changes share the transaction.
         return { error };
       }
       const row: ReservationRow = {
@@ -88,7 +91,11 @@ export class Reservations {
     return made.body;
   }
 
-  /** What it was made for exists: it is kept until other servers see that. @param body replaces its body */
+  /**
+   * Marks the reservation as settled, because its object exists. It is kept until
+   * other servers see the object.
+   * @param body replaces its body
+   */
   async settle(id: string, body: unknown): Promise<void> {
     const { committer, clock } = this.#context;
     await committer.run((unit) =>
@@ -103,7 +110,7 @@ export class Reservations {
     );
   }
 
-  /** What it was made for will not exist. */
+  /** Deletes a reservation whose object will not be created. */
   async delete(id: string): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql.deleteFrom("reservations").where("id", "=", id).execute(),

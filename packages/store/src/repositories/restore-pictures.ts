@@ -3,9 +3,9 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { WriteUnit } from "../commit/write-unit.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What a console showed in the last restore test of a backup. */
+/** The screenshot of the console in the last restore test of a backup. */
 export interface RestorePicture {
-  /** Of the archive: `<repository>/<backup>` */
+  /** Id of the archive: `<repository>/<backup>` */
   readonly id: string;
   readonly repository: string;
   /** Milliseconds since the epoch. */

@@ -150,7 +150,7 @@ export class Schedules {
     const rows = ids.map((id) => ({ id, done_until: now }));
     await committer.run(async (unit) => {
       for (const row of rows)
-        // A schedule deleted meanwhile has no mark.
+        // A schedule that was deleted in the meantime has no mark.
         if (await isThere(unit, row.id))
           await unit.sql
             .insertInto("schedule_marks")

@@ -5,7 +5,7 @@ import type { RepositoryContext } from "./repository-context.js";
 /** Failed sign-ins with one key: a name, an address, or a name at an address. */
 export interface SignInFailures {
   readonly count: number;
-  /** Of the last failure, in ms since the epoch by the clock of the store; 0: none. */
+  /** Time of the last failure, in ms since the epoch by the clock of the store; 0: none. */
   readonly time: number;
 }
 

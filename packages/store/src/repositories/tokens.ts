@@ -189,7 +189,7 @@ export class Tokens {
       .executeTakeFirst();
     if (known === undefined) return this.#insert(unit, columns);
     const text = vault.deriveToken(TOKEN_PURPOSE, known.salt ?? "");
-    // Who has the text of before must not get more than the token was created with.
+    // The holder of the old token must not get more rights than the token was created with.
     if (hashOf(text) === known.hash && known.proof === columns.proof)
       return { text, row: await tables.tokens.update(unit, known.id, columns) };
     // Otherwise the key was rotated, so the same token cannot be derived.

@@ -10,11 +10,11 @@ export interface ClusterServerRow {
   started_at: number;
   /** Last heartbeat. */
   seen_at: number;
-  /** Since when it takes no leases and hands over what it has; null: it takes part. */
+  /** Since when it takes no leases and hands over its own; null: it takes part. */
   leaving_at: number | null;
 }
 
-/** `id` is what is owned; times are those of the database. */
+/** A lease. `id` is its subject; times are those of the database. */
 export interface LeaseRow {
   id: string;
   /** Name of the server. */
@@ -32,14 +32,14 @@ export interface LeaseRow {
 /** A part of a limit that a server has reserved. */
 export interface ReservationRow {
   id: string;
-  /** What is limited. */
+  /** The limited resource. */
   subject: string;
   /** Subject of the lease of the server that has made it. */
   holder: string;
-  /** Of this lease. */
+  /** Epoch of this lease. */
   epoch: number;
   made_at: number;
-  /** Since then the pool has what it was made for. */
+  /** Time since which the reserved object exists. */
   settled_at: number | null;
   body_json: string;
 }

@@ -324,7 +324,7 @@ export interface BackupRepositoryRow {
   /** JSON: the recovery key, keys of the storage. */
   credentials_sealed: string;
   options_json: string;
-  /** The anchor, and what was last seen of the repository. */
+  /** The anchor and the state of the repository at the last access. */
   state_json: string;
   created_at: number;
   updated_at: number;
@@ -341,7 +341,7 @@ export interface BackupArchiveRow {
 }
 
 export interface RestorePictureRow {
-  /** Of the archive. */
+  /** Id of the archive. */
   id: string;
   repository_id: string;
   taken_at: number;

@@ -75,7 +75,7 @@ export class KeyRotation {
       await source.save(keys);
       vault.use(keys);
     } catch (error) {
-      // A key of the environment: the administrator removes the old one there.
+      // The key is in the environment, where the administrator removes the old one.
       if (!(error instanceof XoError && error.code === "UNSUPPORTED"))
         throw error;
     }

@@ -18,7 +18,7 @@ export class Seals {
     try {
       return this.#vault.open(sealed, contextOf(purpose));
     } catch {
-      // Sent by clients, which get no details of what is invalid.
+      // Clients send it, and get no details about what is invalid.
       return undefined;
     }
   }

@@ -53,7 +53,7 @@ export class PostgresCluster {
     });
   }
 
-  /** Of the process that starts the others; undefined: it does not run. */
+  /** Id of the main process; undefined: PostgreSQL does not run. */
   get pid(): number | undefined {
     return this.#server?.pid;
   }

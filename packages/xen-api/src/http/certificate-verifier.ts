@@ -2,7 +2,10 @@ import type { X509Certificate } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import type { TlsPolicy } from "./tls-policy.js";
 
-/** What a host has shown, read once: Node gives the certificate of a TLS client a single time. */
+/**
+ * The certificate of a host, read once, because Node.js returns the certificate of
+ * a TLS client only once.
+ */
 export interface ShownCertificate {
   readonly certificate: X509Certificate | undefined;
   /** Issued by a known authority. */

@@ -63,7 +63,10 @@ export class ConnectionPool {
     };
   }
 
-  /** Call when an answer has not come: what has forgotten one connection to a host may have forgotten all. */
+  /**
+   * To be called when a response was not received: a device that has dropped one
+   * connection to a host may have dropped all.
+   */
   dropIdle(address: Address): void {
     const name = addressName(address);
     for (const { connection } of this.#idle.get(name) ?? []) {

@@ -35,8 +35,9 @@ export interface DialedSocket {
 }
 
 /**
- * The kernel probes a connection that is silent for so long, in ms. One whose other end has lost its power, or that a
- * firewall has forgotten, then fails within 10 s more (ten probes, one a second), also while nothing is to be sent.
+ * Idle time after which the kernel probes a connection, in ms. If the other end has
+ * lost power, or a firewall has dropped the connection, it then fails within
+ * another 10 s (ten probes, one per second), even if nothing is to be sent.
  */
 const KEEP_ALIVE_MS = 15_000;
 

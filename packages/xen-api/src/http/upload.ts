@@ -45,7 +45,7 @@ async function write(
   };
   socket.once("close", stop);
   try {
-    // By default, leaving the loop would destroy the body with an AbortError of its own.
+    // By default, leaving the loop would destroy the body with an AbortError.
     const chunks = body.iterator({
       destroyOnReturn: false,
     }) as AsyncIterable<Uint8Array | string>;

@@ -17,7 +17,7 @@ export interface Archive {
     /** Bytes. */
     readonly size: number;
   }[];
-  /** Of all disks, in bytes. */
+  /** Total size of the disks, in bytes. */
   readonly size: number;
   /** Bytes that only this backup needed when it was written. */
   readonly stored?: number;

@@ -68,7 +68,7 @@ export async function namedObjects(
     const found = await rpc.call("xo.getAllObjects", { filter, limit: 100 });
     return Object.values(found as Record<string, Row>);
   } catch (error) {
-    // The call with the name as it was given reports what is wrong.
+    // The call itself, with the unresolved name, reports the error.
     if (error instanceof RequestError) return [];
     throw error;
   }

@@ -18,7 +18,7 @@ export async function printRows(
     readonly objects: unknown;
     readonly rows: readonly Row[];
     readonly columns: readonly string[];
-    /** What is printed if there are no rows. */
+    /** Text that is printed if there are no rows. */
     readonly none: string;
   },
 ): Promise<void> {

@@ -49,7 +49,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // The server reports that a text is no list or object.
+    // The server reports that the text is not a list or object.
     return text;
   }
 }

@@ -19,7 +19,7 @@ export function nestedParameters(
   if (levels === 0) return [];
   if (info.items !== undefined)
     return nestedParameters(`${path}[]`, info.items, levels);
-  // Of a union, members with the same name are listed once.
+  // Members of a union with the same name are listed once.
   const found = new Map<string, NestedParameter>();
   for (const branch of info.anyOf ?? [])
     for (const one of nestedParameters(path, branch, levels))

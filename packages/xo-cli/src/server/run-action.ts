@@ -6,7 +6,7 @@ import type { Server } from "./server.js";
 
 /** An action of the REST API. */
 export interface Action {
-  /** Below `rest/v0/`; what comes from users is encoded. */
+  /** Path below `rest/v0/`; parts that come from users must be encoded. */
   readonly path: string;
   readonly params?: Readonly<Record<string, unknown>>;
   /** Whether the end of its task is waited for. */

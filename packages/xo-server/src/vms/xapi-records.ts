@@ -2,8 +2,8 @@ import { NULL_REF, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 
 /*
- * XAPI's present records: the catalog may be some events behind. Integers are
- * numbers or, on old transports, texts.
+ * Current records of XAPI, because the catalog may be some events behind. Integers are
+ * numbers or, with old transports, strings.
  */
 
 export interface VmRecord {
