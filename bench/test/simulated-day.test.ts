@@ -1,10 +1,10 @@
 import { createInventory } from "@xo-server/inventory";
 import { createParserPool } from "@xo-server/parser-pool";
-import { createStampedPools } from "@xo-server/xapi-sim";
+import { createDerivedPools } from "@xo-server/xapi-sim";
 import t, { type Test } from "tap";
 import { seededRandom } from "../src/measure/seeded-random.js";
 import { ChangeGenerator, Hours } from "../src/measure/simulated-day.js";
-import { StampedSource } from "../src/measure/stamped-source.js";
+import { DerivedSource } from "../src/measure/derived-source.js";
 import { untilWatching } from "../src/measure/until-watching.js";
 
 async function setUp(t: Test) {
@@ -13,9 +13,9 @@ async function setUp(t: Test) {
   const decoder = createParserPool({ place: "main" });
   const inventory = createInventory();
   const parts = { decoder, hours, changes: new ChangeGenerator(random) };
-  const pools = createStampedPools({ pools: 2, vms: 5 });
+  const pools = createDerivedPools({ pools: 2, vms: 5 });
   for (const [i, pool] of pools.entries())
-    inventory.addPool(`p${i}`, new StampedSource(pool, parts));
+    inventory.addPool(`p${i}`, new DerivedSource(pool, parts));
   await Promise.all(pools.map((_, i) => untilWatching(inventory, `p${i}`)));
   t.teardown(async () => {
     hours.end();

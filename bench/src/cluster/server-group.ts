@@ -56,7 +56,7 @@ export class BenchGroup {
     const folder = await mkdtemp(join(tmpdir(), "xo-cluster-"));
     const { pools, vmsPerPool } = shape;
     const simulator = await startSimulator([
-      ...["--stamped", `${pools}x${vmsPerPool}`],
+      ...["--derived", `${pools}x${vmsPerPool}`],
       ...["--prepare", "json"],
       ...["--churn", String(Math.ceil((shape.churn ?? 0) / pools))],
     ]);

@@ -103,7 +103,7 @@ function withFleet<Result>(
   { pools, vms }: FleetOptions,
   measure: (simulator: Simulator) => Promise<Result>,
 ): Promise<Result> {
-  return withSimulator(["--stamped", `${pools}x${vms}`], measure);
+  return withSimulator(["--derived", `${pools}x${vms}`], measure);
 }
 
 async function withSimulator<Result>(

@@ -1,7 +1,7 @@
 import type { PoolSource } from "@xo-server/inventory";
 import { mirroredClasses, type RecordBatch } from "@xo-server/model";
 import type { ParserPool } from "@xo-server/parser-pool";
-import type { StampedPool } from "@xo-server/xapi-sim";
+import type { DerivedPool } from "@xo-server/xapi-sim";
 import type { ListOptions, ListResult, XapiEvents } from "@xo-server/xen-api";
 
 /** An object as it is from now on: its record as XAPI writes it in JSON. */
@@ -24,7 +24,7 @@ type OnBatch = (batch: RecordBatch) => void;
  */
 export class ChangingPool implements PoolSource {
   readonly state = { name: "connected" } as const;
-  readonly objects: StampedPool;
+  readonly objects: DerivedPool;
   readonly #decoder: ParserPool;
   readonly #classes: readonly string[];
   readonly #counts: ReadonlyMap<string, number>;
@@ -34,7 +34,7 @@ export class ChangingPool implements PoolSource {
 
   /** @param classes that it has; default: all that are mirrored */
   constructor(
-    objects: StampedPool,
+    objects: DerivedPool,
     decoder: ParserPool,
     classes: readonly string[] = mirroredClasses,
   ) {

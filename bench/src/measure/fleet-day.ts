@@ -1,13 +1,13 @@
 import { createInventory } from "@xo-server/inventory";
 import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
-import { createStampedPools } from "@xo-server/xapi-sim";
+import { createDerivedPools } from "@xo-server/xapi-sim";
 import type { FleetDayJob } from "./fleet-job.js";
 import { readJob, reportFigures } from "./job.js";
 import { collectGarbage } from "./memory.js";
 import { seededRandom } from "./seeded-random.js";
 import { ChangeGenerator, Hours } from "./simulated-day.js";
-import { StampedSource } from "./stamped-source.js";
+import { DerivedSource } from "./derived-source.js";
 import { untilWatching } from "./until-watching.js";
 
 const HOUR_MS = 3600_000;
@@ -42,9 +42,9 @@ const parts = {
   hours,
   changes: new ChangeGenerator(random),
 };
-const pools = createStampedPools({ pools: job.pools, vms: job.vms });
+const pools = createDerivedPools({ pools: job.pools, vms: job.vms });
 for (const [i, pool] of pools.entries())
-  inventory.addPool(`p${i}`, new StampedSource(pool, parts));
+  inventory.addPool(`p${i}`, new DerivedSource(pool, parts));
 await Promise.all(pools.map((_, i) => untilWatching(inventory, `p${i}`)));
 const samples = await passDay();
 hours.end();

@@ -10,7 +10,7 @@ import {
   type QueriesOptions,
 } from "@xo-server/inventory";
 import { createParserPool } from "@xo-server/parser-pool";
-import { createStampedPools } from "@xo-server/xapi-sim";
+import { createDerivedPools } from "@xo-server/xapi-sim";
 import { ChangingPool } from "./changing-pool.js";
 import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
@@ -39,7 +39,7 @@ export async function openGuestFleet(
 ): Promise<GuestFleet> {
   const decoder = createParserPool();
   while (!decoder.stats().isUp) await setTimeout(1);
-  const pools = createStampedPools(size).map(
+  const pools = createDerivedPools(size).map(
     (objects) => new ChangingPool(objects, decoder, GUEST_CLASSES),
   );
   const inventory = createInventory();

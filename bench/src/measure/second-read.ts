@@ -8,7 +8,7 @@ import {
 } from "@xo-server/inventory";
 import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
-import { createStampedPools } from "@xo-server/xapi-sim";
+import { createDerivedPools } from "@xo-server/xapi-sim";
 import { ChangingPool } from "./changing-pool.js";
 import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
@@ -33,7 +33,7 @@ raiseHeapGrowth();
 const job = await readJob<SecondReadJob>();
 const decoder = createParserPool();
 while (!decoder.stats().isUp) await setTimeout(1);
-const pools = createStampedPools(job.size);
+const pools = createDerivedPools(job.size);
 const open = job.of === "records" ? openRecords : openViews;
 
 const whole = await open(UNBOUNDED);

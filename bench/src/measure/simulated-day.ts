@@ -1,4 +1,4 @@
-import type { StampedPool } from "@xo-server/xapi-sim";
+import type { DerivedPool } from "@xo-server/xapi-sim";
 
 /** Changes in one answer: mostly few, sometimes many, as after a pause. */
 const USUAL_BATCH = 60;
@@ -79,8 +79,8 @@ const LIVE_TASKS = 20;
  */
 export class ChangeGenerator {
   readonly #random: () => number;
-  readonly #refs = new Map<StampedPool, Map<string, readonly string[]>>();
-  readonly #tasks = new Map<StampedPool, string[]>();
+  readonly #refs = new Map<DerivedPool, Map<string, readonly string[]>>();
+  readonly #tasks = new Map<DerivedPool, string[]>();
   #created = 0;
 
   constructor(random: () => number) {
@@ -89,7 +89,7 @@ export class ChangeGenerator {
 
   /** @param counts live objects by class; updated */
   answer(
-    pool: StampedPool,
+    pool: DerivedPool,
     counts: Map<string, number>,
     { count, token }: { readonly count: number; readonly token: string },
   ): readonly Buffer[] {
@@ -105,7 +105,7 @@ export class ChangeGenerator {
   }
 
   #change(
-    pool: StampedPool,
+    pool: DerivedPool,
     counts: Map<string, number>,
     events: Map<string, string>,
   ): void {
@@ -128,7 +128,7 @@ export class ChangeGenerator {
 
   /** One is added, or the oldest is removed. */
   #changeTask(
-    pool: StampedPool,
+    pool: DerivedPool,
     counts: Map<string, number>,
     events: Map<string, string>,
   ): void {
@@ -159,7 +159,7 @@ export class ChangeGenerator {
     return `OpaqueRef:ffffffff-0000-4000-8000-${number}`;
   }
 
-  #refsOf(pool: StampedPool, className: string): readonly string[] {
+  #refsOf(pool: DerivedPool, className: string): readonly string[] {
     const byClass = this.#refs.get(pool) ?? new Map<string, string[]>();
     this.#refs.set(pool, byClass);
     let refs = byClass.get(className);

@@ -18,7 +18,7 @@ interface Row {
 
 const rows: readonly Row[] = [
   { name: "5,000", simulator: ["--pool", "A", "--prepare", "json"] },
-  { name: "100,000", simulator: ["--stamped", "100x1000"] },
+  { name: "100,000", simulator: ["--derived", "100x1000"] },
 ];
 
 /** The list of all VMs in a browser. */

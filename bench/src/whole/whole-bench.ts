@@ -25,9 +25,9 @@ const fleets: readonly Fleet[] = [
   { name: "C", simulator: ["--pool", "C"], vms: 60 },
   { name: "B", simulator: ["--pool", "B"], vms: 600 },
   { name: "A", simulator: ["--pool", "A"], vms: 5_000 },
-  { name: "1x20000", simulator: ["--stamped", "1x20000"], vms: 20_000 },
-  { name: "200x500", simulator: ["--stamped", "200x500"], vms: 100_000 },
-  { name: "100x1000", simulator: ["--stamped", "100x1000"], vms: 100_000 },
+  { name: "1x20000", simulator: ["--derived", "1x20000"], vms: 20_000 },
+  { name: "200x500", simulator: ["--derived", "200x500"], vms: 100_000 },
+  { name: "100x1000", simulator: ["--derived", "100x1000"], vms: 100_000 },
 ];
 
 /** What a run publishes unless fleets are named. */

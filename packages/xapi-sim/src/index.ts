@@ -1,8 +1,8 @@
 export { startPool, type SimulatedPool } from "./simulated-pool.js";
 export type { PoolOptions } from "./pool-options.js";
-export { startFleet, type StampedFleetOptions } from "./stamped/start-fleet.js";
-export { createStampedPools } from "./stamped/create-stamped-pools.js";
-export type { StampedPool } from "./stamped/stamped-pool.js";
+export { startFleet, type DerivedFleetOptions } from "./derived/start-fleet.js";
+export { createDerivedPools } from "./derived/create-derived-pools.js";
+export type { DerivedPool } from "./derived/derived-pool.js";
 export { CHANGED_AT } from "./churn.js";
 export type {
   FaultName,

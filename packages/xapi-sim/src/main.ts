@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { profiles, type ProfileName } from "./fleet/profiles.js";
 import type { PoolOptions } from "./pool-options.js";
 import { startPool, type SimulatedPool } from "./simulated-pool.js";
 import { updateSystems, type UpdateSystem } from "./updates/update-package.js";
-import { startFleet } from "./stamped/start-fleet.js";
+import { startFleet } from "./derived/start-fleet.js";
 import {
   failureProfiles,
   type FailureProfileName,
@@ -13,7 +13,9 @@ interface Arguments {
   readonly pool: readonly ProfileName[];
   readonly hosts?: number;
   readonly vms?: number;
-  readonly stamped?: { readonly pools: number; readonly vms: number };
+  readonly derived?: { readonly pools: number; readonly vms: number };
+  /** Deprecated name of `derived`. */
+  readonly stamped?: Arguments["derived"];
   readonly system?: UpdateSystem;
   readonly seed: number;
   readonly churn: number;
@@ -52,10 +54,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     pools.push(pool);
     if (args.json !== true) process.stdout.write(line(pool));
   };
-  if (args.stamped !== undefined)
+  const derived = args.derived ?? args.stamped;
+  if (derived !== undefined)
     for (const pool of await startFleet({
       ...args,
-      ...args.stamped,
+      ...derived,
       tls: args.tls === true,
     }))
       add(pool);
@@ -74,9 +77,12 @@ function parse(argv: readonly string[]): Arguments {
       [],
     )
     .option(
-      "--stamped <pools>x<vms>",
+      "--derived <pools>x<vms>",
       "many lean pools that cost the memory of one; JSON-RPC only",
-      toStamped,
+      toDerived,
+    )
+    .addOption(
+      new Option("--stamped <pools>x<vms>").argParser(toDerived).hideHelp(),
     )
     .option("--hosts <n>", "hosts of a pool of another size", toInteger)
     .option("--vms <n>", "VMs of a pool of another size", toInteger)
@@ -170,7 +176,7 @@ function toFactor(text: string): number {
   return factor;
 }
 
-function toStamped(text: string): { pools: number; vms: number } {
+function toDerived(text: string): { pools: number; vms: number } {
   const match = /^(\d+)x(\d+)$/.exec(text);
   if (match === null)
     throw new InvalidArgumentError("Two whole numbers: 100x1000.");

@@ -15,7 +15,7 @@ import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
 import { takeHostOffline, type Loss } from "./operations/host-availability.js";
-import { killHost, reviveHost } from "./operations/host-failure.js";
+import { killHost, bootFailedHost } from "./operations/host-failure.js";
 import { startOutages } from "./faults/outages.js";
 import { Membership } from "./membership.js";
 import {
@@ -184,7 +184,7 @@ function assemble(
     lose: (hostRef, loss) =>
       takeHostOffline(systemContext(core), hostRef, loss),
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
-    reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
+    reviveHost: (hostRef) => bootFailedHost(systemContext(core), hostRef),
     failBoot: (hostRef, fault) => {
       core.state.updates.bootFaults.set(hostRef, fault);
     },

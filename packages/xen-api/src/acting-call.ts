@@ -4,8 +4,8 @@ import type { XapiComponents } from "./components.js";
 import { isNetworkError } from "./retry-policy.js";
 import {
   visibleResult,
-  type FoundAnswer,
-  type Look,
+  type FoundResult,
+  type ResultLookup,
 } from "./visible-result.js";
 import type { CallOptions } from "./xapi.js";
 
@@ -13,7 +13,7 @@ import type { CallOptions } from "./xapi.js";
  * Maximum number of lookups that do not find the result, and of lookups that fail.
  * After that the result is unknown.
  */
-const LOOKS = 3;
+const MAX_LOOKUPS = 3;
 /** Pause between two looks: the pool may still work on the call, in ms. */
 const LOOK_AGAIN_MS = 2_000;
 /** Time limit of each call of a look, in ms. */
@@ -74,9 +74,9 @@ export async function callActing(
 /** @returns undefined: the result is not there, or the pool cannot be read */
 async function search(
   { executor, settings: { clock } }: XapiComponents,
-  look: Look,
+  look: ResultLookup,
   signal: AbortSignal | undefined,
-): Promise<FoundAnswer | undefined> {
+): Promise<FoundResult | undefined> {
   const read = (method: string, params: readonly unknown[]) =>
     executor.value({
       method,
@@ -86,7 +86,7 @@ async function search(
       timeoutMs: LOOK_MS,
     });
   let failures = 0;
-  for (let looks = 0; looks < LOOKS && failures < LOOKS;) {
+  for (let looks = 0; looks < MAX_LOOKUPS && failures < MAX_LOOKUPS;) {
     if (looks + failures > 0) await pause(clock, LOOK_AGAIN_MS, signal);
     try {
       const found = await look(read);

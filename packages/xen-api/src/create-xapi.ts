@@ -6,7 +6,7 @@ import { openEventStream } from "./open-event-stream.js";
 import { injectToken } from "./inject-token.js";
 import { listableClasses, listRecords } from "./listing.js";
 import { isReadingMethod } from "./method-policy.js";
-import { LeftCoordinator } from "./left-coordinator.js";
+import { FormerCoordinator } from "./former-coordinator.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
 import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
@@ -16,7 +16,7 @@ import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
  * @throws XoError CONFIG_INVALID
  */
 export function createXapi(options: XapiOptions): Xapi {
-  const left = new LeftCoordinator();
+  const left = new FormerCoordinator();
   const components: XapiComponents = createComponents(options, (connected) => {
     left.onConnected(components, connected);
     components.tasks.onNewSession();

@@ -138,7 +138,7 @@ const PASSING_REJECTION_MS = [5_000, 15_000, 45_000];
  * @param rejections number of consecutive rejections before this one
  * @returns undefined: the rejection is not a temporary failure
  */
-export function passingRejectionMs(
+export function transientRejectionMs(
   error: unknown,
   rejections: number,
 ): number | undefined {

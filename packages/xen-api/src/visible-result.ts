@@ -8,7 +8,7 @@ export type Read = (
 ) => Promise<unknown>;
 
 /** A result that was found in the state of the pool. */
-export interface FoundAnswer {
+export interface FoundResult {
   readonly value: unknown;
 }
 
@@ -17,10 +17,10 @@ export interface FoundAnswer {
  * @returns undefined: the action was not executed, or not yet
  * @throws XapiError, XoError
  */
-export type Look = (read: Read) => Promise<FoundAnswer | undefined>;
+export type ResultLookup = (read: Read) => Promise<FoundResult | undefined>;
 
 /** Void. */
-const DONE: FoundAnswer = { value: "" };
+const DONE: FoundResult = { value: "" };
 
 /** Objects that are unique at a position: for example, a VM has one VBD with a number. */
 const PLACES: Readonly<
@@ -47,7 +47,7 @@ const SWITCHES: Readonly<Record<string, Written>> = {
 export function visibleResult(
   method: string,
   params: readonly unknown[],
-): Look | undefined {
+): ResultLookup | undefined {
   const [className = "", message = ""] = method.split(".");
   const [self] = params;
   if (message === "create") return createdIn(className, self);
@@ -90,7 +90,7 @@ function writtenField(message: string, params: readonly unknown[]): Written {
   }
 }
 
-function destroyed(className: string, ref: Ref): Look | undefined {
+function destroyed(className: string, ref: Ref): ResultLookup | undefined {
   const getter = ["get_uuid", "get_record"].find((name) =>
     hasMessage(className, name),
   );
@@ -108,7 +108,10 @@ function destroyed(className: string, ref: Ref): Look | undefined {
 }
 
 /** @param record the only parameter of `create` */
-function createdIn(className: string, record: unknown): Look | undefined {
+function createdIn(
+  className: string,
+  record: unknown,
+): ResultLookup | undefined {
   const place = PLACES[className];
   if (place === undefined) return createdWithMark(className, record);
   const requested = [place.in, ...place.by].map((name) =>
@@ -129,7 +132,10 @@ function createdIn(className: string, record: unknown): Look | undefined {
 }
 
 /** @param record the only parameter of `create` */
-function createdWithMark(className: string, record: unknown): Look | undefined {
+function createdWithMark(
+  className: string,
+  record: unknown,
+): ResultLookup | undefined {
   const name = entryOf(record, "name_label");
   const mark = entryOf(entryOf(record, "other_config"), CREATION_MARK);
   if (name === undefined || mark === undefined) return undefined;

@@ -13,7 +13,7 @@ import {
   backoffMs,
   isPermanent,
   isNetworkError,
-  passingRejectionMs,
+  transientRejectionMs,
   type BackoffLimits,
 } from "./retry-policy.js";
 import { SessionWaiters } from "./session-waiters.js";
@@ -193,7 +193,7 @@ export class XapiSession {
     const { backoff, random, clock, logger, label } = this.#options;
     const passingMs =
       this.#generation > 0
-        ? passingRejectionMs(cause, this.#rejections++)
+        ? transientRejectionMs(cause, this.#rejections++)
         : undefined;
     const delayMs = Math.round(
       passingMs ?? backoffMs(cause, round, backoff, random()),

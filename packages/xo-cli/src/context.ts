@@ -1,5 +1,5 @@
 import {
-  closeToOthers,
+  restrictToOwner,
   configPath,
   readServers,
 } from "./config/saved-servers.js";
@@ -40,7 +40,7 @@ export class Context {
   }
 
   async saved(): Promise<SavedServers> {
-    if (closeToOthers(this.configPath))
+    if (restrictToOwner(this.configPath))
       await this.terminal.note(
         `warning: others could read ${this.configPath}; now they cannot`,
       );

@@ -71,7 +71,7 @@ async function begin(t: Test, stream: FakeConsole) {
     stream,
     clock,
     pingMs: PING_MS,
-    objection: () => objection,
+    reasonToEnd: () => objection,
   });
   const object = (reason: string) => {
     objection = reason;

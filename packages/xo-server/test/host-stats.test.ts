@@ -1,7 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t from "tap";
 import { HostStats } from "../src/stats/host-stats.js";
-import type { Track } from "../src/stats/track.js";
+import type { MetricSeries } from "../src/stats/metric-series.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
 
@@ -32,7 +32,7 @@ function setUp(limitBytes?: number) {
 }
 
 /** The latest values of the first column, oldest first. */
-function latest(track: Track, points: number): number[] {
+function latest(track: MetricSeries, points: number): number[] {
   const values = Array.from({ length: points }, (_, i) =>
     track.at(track.end - i * track.step, 0),
   );
@@ -135,7 +135,7 @@ t.test(
     host.measures = { "vm:v:vbd_xvdb_read": () => 3, ...host.measures };
     pass(5);
     const track = await stats.read(host, "v", "seconds");
-    t.same(track.shape.names, ["vbd_xvdb_read", "memory"]);
+    t.same(track.columnSet.names, ["vbd_xvdb_read", "memory"]);
     t.same(latest(track, 2), [NaN, 3]);
     t.equal(track.at(track.end - 500, 1), host.now - 500 - since);
   },
@@ -303,9 +303,9 @@ t.test(
     await stats.read(c, "c", "seconds");
     await inventory.runInSlices(
       "",
-      stats.tracks.sweep(() => false),
+      stats.seriesStore.sweep(() => false),
     );
-    const fewer = stats.tracks.share.rows;
+    const fewer = stats.seriesStore.share.rows;
     t.ok(fewer < 120, `${fewer} rows`);
     pass(5, a, b, c);
     for (const each of [a, b, c]) await stats.fetch(each);

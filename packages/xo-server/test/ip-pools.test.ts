@@ -81,7 +81,7 @@ t.test("a VIF gets an address that no other may use", async (t) => {
   const last = await allocate();
   t.equal(last?.address, "10.0.0.4");
   await t.rejects(next(), { code: "RESOURCES_EXHAUSTED" });
-  await last?.giveBack();
+  await last?.release();
   t.equal(await next(), "10.0.0.4");
 });
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { dueOf, LATE_MS } from "../src/jobs/due.js";
+import { decideSchedule, LATE_MS } from "../src/jobs/schedule-decision.js";
 import { createTimes } from "../src/schedules/times.js";
 
 const HOUR = 3_600_000;
@@ -8,10 +8,10 @@ const two = createTimes("0 2 * * *", "UTC");
 const at = (time: string) => Date.parse(`2026-11-${time}:00Z`);
 const once = { missed: "once" } as const;
 const due = (
-  schedule: Parameters<typeof dueOf>[0],
+  schedule: Parameters<typeof decideSchedule>[0],
   mark: string,
   now: number,
-) => dueOf(schedule, two, { mark: at(mark), now });
+) => decideSchedule(schedule, two, { mark: at(mark), now });
 
 t.test("nothing is due before its time", async (t) => {
   t.same(due(once, "20T02:00", at("21T01:59")), {
@@ -78,7 +78,7 @@ t.test("a clock that jumps never runs a job twice for one time", async (t) => {
         : kind < 0.1
           ? 3 * DAY * random()
           : HOUR * random();
-    const one = dueOf(once, times, { mark, now });
+    const one = decideSchedule(once, times, { mark, now });
     if (one.kind === "wait") continue;
     t.not(one.kind, "reset");
     if (one.kind !== "run") continue;

@@ -164,7 +164,7 @@ t.test("bytes that have been sent are used again", async (t) => {
     for await (const part of listing.list({ readable, format: "members" })) {
       text += part.toString();
       if (part.length > 1) buffers.add(part.buffer);
-      if (isGivenBack) listing.giveBack(part);
+      if (isGivenBack) listing.recycle(part);
     }
     t.same(
       JSON.parse(text),
@@ -174,6 +174,6 @@ t.test("bytes that have been sent are used again", async (t) => {
   };
   t.ok((await read(false)) > 5, "nothing reports that they have been sent");
   t.equal(await read(true), 1);
-  listing.giveBack(Buffer.from("of another user"));
+  listing.recycle(Buffer.from("of another user"));
   await read(true);
 });

@@ -185,12 +185,12 @@ t.test("resources of its VMs are counted, and limited", async (t) => {
   const set = sets.open(id, contextOf("ada"));
   t.same([set.has("net"), set.has("other")], [true, false]);
   const two = { cpus: 2, memory: GIB, disk: GIB };
-  await t.rejects(set.take({ ...two, memory: 7 * GIB }), {
+  await t.rejects(set.reserve({ ...two, memory: 7 * GIB }), {
     code: "RESOURCES_EXHAUSTED",
     data: { resourceType: "memory", available: 6 * GIB },
   });
   const taken = await Promise.allSettled(
-    [1, 2, 3].map(() => sets.open(id, contextOf("ada")).take(two)),
+    [1, 2, 3].map(() => sets.open(id, contextOf("ada")).reserve(two)),
   );
   t.same(
     taken.map(({ status }) => status),
@@ -199,10 +199,10 @@ t.test("resources of its VMs are counted, and limited", async (t) => {
   );
   const [first] = taken as PromiseFulfilledResult<() => Promise<void>>[];
   await first!.value();
-  const back = await set.take(two);
+  const back = await set.reserve(two);
   await back();
   clock.pass(3600 * 1000 + 1);
-  await set.take({ ...two, cpus: 4 });
+  await set.reserve({ ...two, cpus: 4 });
 });
 
 t.test(
@@ -216,14 +216,14 @@ t.test(
     })) as { id: string };
     const mayAda = () => users.get(idOf("ada"))!.rights;
     const set = sets.open(id, contextOf("ada"));
-    await set.take({ cpus: 1, memory: 1, disk: 1 });
+    await set.reserve({ cpus: 1, memory: 1, disk: 1 });
     await set.own("vm");
     t.ok(mayAda().may("administrate:delete", "VM", { id: "vm" }));
     t.notOk(users.get(idOf("eve"))!.rights.may("read", "VM", { id: "vm" }));
     for (const object of vmOf(id)) objects.set(object);
     const second = sets.open(id, contextOf("eve"));
-    await second.take({ cpus: 1, memory: 1, disk: 1 });
-    await t.rejects(second.take({ cpus: 1, memory: 1, disk: 1 }), {
+    await second.reserve({ cpus: 1, memory: 1, disk: 1 });
+    await t.rejects(second.reserve({ cpus: 1, memory: 1, disk: 1 }), {
       code: "RESOURCES_EXHAUSTED",
     });
     await call("root", "resourceSet.set", { id, shareByDefault: true });

@@ -189,9 +189,9 @@ t.test("values without recent measurements are unknown", async (t) => {
   await pass(15_000);
   t.same(sinks.VM.values.get("v"), [NaN, NaN, NaN, NaN]);
   t.equal(sinks.host.values.get("h0")![0], 1);
-  t.equal(stats.tracks.objects, 2, "what it did is kept");
+  t.equal(stats.seriesStore.objects, 2, "what it did is kept");
   await pass(600_000);
-  t.equal(stats.tracks.objects, 1, "for ten minutes");
+  t.equal(stats.seriesStore.objects, 1, "for ten minutes");
 });
 
 t.test("a host that hangs or fails delays no other", async (t) => {
@@ -241,9 +241,9 @@ t.test("without subscribers old objects are still removed", async (t) => {
   const { length } = host.asked;
   await pass(60_000);
   t.equal(host.asked.length, length);
-  t.equal(stats.tracks.objects, 1);
+  t.equal(stats.seriesStore.objects, 1);
   await pass(550_000);
-  t.equal(stats.tracks.objects, 0);
+  t.equal(stats.seriesStore.objects, 0);
 });
 
 t.test("changes of followed queries are sent without a request", async (t) => {

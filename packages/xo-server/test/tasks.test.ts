@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { HeldLease } from "../src/cluster/held-lease.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { TaskChange } from "../src/tasks/task-changes.js";
-import { TaskMailbox } from "../src/tasks/task-mailbox.js";
+import { TaskChangeQueue } from "../src/tasks/task-change-queue.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
@@ -339,7 +339,7 @@ t.test("tasks of another server are read from the store", async (t) => {
 });
 
 t.test("a slow reader gets the newest of each task", async (t) => {
-  const mailbox = new TaskMailbox();
+  const mailbox = new TaskChangeQueue();
   const change = (id: string, progress: number): TaskChange => ({
     kind: "update",
     userId: "u",

@@ -62,7 +62,7 @@ const before = await settledMemory();
 for (rows of [1, ROWS - 1]) {
   now += rows * STEP * 1000;
   for (const host of hosts) await stats.fetch(host);
-  const steps = stats.tracks.sweep(() => false);
+  const steps = stats.seriesStore.sweep(() => false);
   while (steps.next().done !== true);
 }
 now += STEP * 1000;
@@ -70,10 +70,10 @@ rows = 1;
 for (const host of hosts) await stats.fetch(host);
 legends.clear();
 const after = await settledMemory();
-const vms = stats.tracks.objects;
+const vms = stats.seriesStore.objects;
 reportFigures({
   vms,
-  rowsKept: stats.tracks.share.rows,
+  rowsKept: stats.seriesStore.share.rows,
   estimatedBytes: stats.bytes,
   limitBytes,
   usedBytes: after - before,

@@ -20,8 +20,8 @@ export interface ReadLegend {
 }
 
 /**
- * Collects the entries of a legend and groups the columns by object, whatever
- * their order. Entries without `AVERAGE` are left out. No text is created for a
+ * Collects the entries of a legend and groups the columns by object, in any
+ * order. Entries without `AVERAGE` are left out. No text is created for a
  * legend that the caller already has.
  */
 export class LegendBuilder {

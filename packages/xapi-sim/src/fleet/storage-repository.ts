@@ -10,7 +10,7 @@ import {
 } from "../records/allowed-operations.js";
 
 /** Which hosts reach an SR, and over which network. */
-export interface Reach {
+export interface SrAccess {
   readonly hosts: readonly FleetHost[];
   readonly device_config: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ export interface Reach {
 export function addSr(
   builder: FleetBuilder,
   fields: FleetFields,
-  { hosts, device_config }: Reach,
+  { hosts, device_config }: SrAccess,
 ): DraftObject {
   const iso = fields["content_type"] === "iso";
   const sr = builder.add("SR", {

@@ -28,7 +28,10 @@ export const forgottenDiskOperations: OperationTable = {
 };
 
 /** Remembers a disk that leaves the database. */
-export function rememberDisk({ db, state }: PoolData, vdi: string): void {
+export function recordForgottenDisk(
+  { db, state }: PoolData,
+  vdi: string,
+): void {
   const record = db.get("VDI", vdi);
   materializeSnapshots({ db, state }, vdi);
   state.disks.open(text(record, "uuid"));

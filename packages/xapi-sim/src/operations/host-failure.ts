@@ -35,6 +35,6 @@ export function killHost(context: CallContext, host: string): void {
 }
 
 /** A host that was killed has booted again. */
-export function reviveHost(context: CallContext, host: string): void {
+export function bootFailedHost(context: CallContext, host: string): void {
   bringHostOnline(context, host, true);
 }

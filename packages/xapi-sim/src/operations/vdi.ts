@@ -8,7 +8,7 @@ import { denied } from "./failures.js";
 import { assertHasData } from "./cbt.js";
 import { coalesceAfterDelete } from "./disk-chains.js";
 import { deleteContents, reportGrowth } from "./disk-data.js";
-import { rememberDisk } from "./forgotten-disks.js";
+import { recordForgottenDisk } from "./forgotten-disks.js";
 import {
   flag,
   int,
@@ -63,7 +63,7 @@ export const vdiOperationTable: OperationTable = {
   "VDI.forget": (context, params) => {
     const ref = textParam(params, 0);
     assertFree(context, ref, "forget");
-    rememberDisk(context, ref);
+    recordForgottenDisk(context, ref);
     removeVdi(context, ref, { freesSpace: false });
   },
   "VDI.db_forget": (context, params) => {

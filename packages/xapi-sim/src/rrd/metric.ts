@@ -14,7 +14,7 @@ export interface Metric {
 }
 
 /** A metric before it is assigned to an object. */
-export interface Shape {
+export interface MetricDefinition {
   readonly name: string;
   readonly description: string;
   readonly units: string;
@@ -29,7 +29,7 @@ const always: readonly Run[] = [{ from: -Infinity, to: Infinity }];
 /** @param runs when there was anything to measure: between them are gaps */
 export function makeMetrics(
   owner: string,
-  shapes: readonly Shape[],
+  shapes: readonly MetricDefinition[],
   runs: readonly Run[] = always,
 ): readonly Metric[] {
   return shapes.map(

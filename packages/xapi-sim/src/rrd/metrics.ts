@@ -5,7 +5,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { deviceOf } from "../records/device-names.js";
 import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
 import { runsOf } from "./vm-runs.js";
-import { makeMetrics, type Metric, type Shape } from "./metric.js";
+import { makeMetrics, type Metric, type MetricDefinition } from "./metric.js";
 
 export function hostMetrics(pool: PoolData, host: string): readonly Metric[] {
   const { db } = pool;
@@ -115,11 +115,11 @@ function constant(
   description: string,
   units: string,
   value: number,
-): Shape {
+): MetricDefinition {
   return { name, description, units, low: value, high: value };
 }
 
-function traffic(name: string): readonly Shape[] {
+function traffic(name: string): readonly MetricDefinition[] {
   return [
     {
       name: `${name}_tx`,
@@ -138,7 +138,7 @@ function traffic(name: string): readonly Shape[] {
   ];
 }
 
-function diskTraffic(device: string): readonly Shape[] {
+function diskTraffic(device: string): readonly MetricDefinition[] {
   const name = `vbd_${device}`;
   return [
     {
@@ -183,7 +183,7 @@ function diskTraffic(device: string): readonly Shape[] {
  * Metrics of a host for an SR with disks; names contain the first eight digits of its uuid
  * [xcp-rrdd-iostat, from memory].
  */
-function srTraffic(sr: XapiRecord): readonly Shape[] {
+function srTraffic(sr: XapiRecord): readonly MetricDefinition[] {
   if (text(sr, "content_type") === "iso" || text(sr, "type") === "udev")
     return [];
   const id = text(sr, "uuid").slice(0, 8);
@@ -194,7 +194,7 @@ function srTraffic(sr: XapiRecord): readonly Shape[] {
   }));
 }
 
-const srShapes: readonly Shape[] = [
+const srShapes: readonly MetricDefinition[] = [
   ["io_throughput_read", "Data read", "MiB/s", 400],
   ["io_throughput_write", "Data written", "MiB/s", 300],
   ["io_throughput_total", "All data", "MiB/s", 700],

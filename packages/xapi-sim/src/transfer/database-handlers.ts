@@ -8,7 +8,7 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { durations } from "../operations/durations.js";
-import { rememberDisk } from "../operations/forgotten-disks.js";
+import { recordForgottenDisk } from "../operations/forgotten-disks.js";
 import { restartAgent } from "../operations/host-availability.js";
 import { text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -108,7 +108,7 @@ function replaceTables(context: HandlerContext, tables: DumpedTables): void {
     for (const ref of [...db.refs(className)])
       if (!rows.has(ref)) {
         // It is still on its SR: a scan finds it again.
-        if (className === "VDI") rememberDisk(context, ref);
+        if (className === "VDI") recordForgottenDisk(context, ref);
         db.destroy(className, ref);
       }
   for (const [className, rows] of restored)

@@ -6,7 +6,7 @@ import { namedObjects } from "../objects/object-names.js";
 import { pick, topLevel, valueAt, type Row } from "../objects/path.js";
 import {
   readObjects,
-  type Question,
+  type ObjectQuery,
   type SortKey,
 } from "../objects/read-objects.js";
 import { toCell } from "../output/cell.js";
@@ -45,7 +45,7 @@ async function list(
   const question = { type, filter, sort, limit, fields: fieldNames };
   const rpc = await (await context.server()).signIn();
   const notes: Promise<void>[] = [];
-  const pages = readObjects(rpc, question satisfies Question, () => {
+  const pages = readObjects(rpc, question satisfies ObjectQuery, () => {
     const text =
       "note: pools are still being loaded, there may be more objects";
     notes.push(terminal.note(text));

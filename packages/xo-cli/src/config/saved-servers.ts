@@ -107,7 +107,7 @@ export function writeServers(path: string, saved: SavedServers): void {
 }
 
 /** Removes the permissions of group and others. @returns whether there were any */
-export function closeToOthers(path: string): boolean {
+export function restrictToOwner(path: string): boolean {
   try {
     if ((statSync(path).mode & 0o077) === 0) return false;
     chmodSync(path, 0o600);

@@ -8,7 +8,7 @@ export interface SortKey {
 }
 
 /** A query for objects. */
-export interface Question {
+export interface ObjectQuery {
   /** undefined: all types. */
   readonly type: string | undefined;
   /** Filter expression, such as `power_state:running tags:(a b)`. */
@@ -34,7 +34,7 @@ interface Page {
  */
 export async function* readObjects(
   rpc: Rpc,
-  question: Question,
+  question: ObjectQuery,
   onIncomplete: () => void,
 ): AsyncGenerator<readonly Row[]> {
   if (question.type === undefined) {
@@ -57,7 +57,7 @@ export async function* readObjects(
 
 async function readPage(
   rpc: Rpc,
-  question: Question,
+  question: ObjectQuery,
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<Page> {
   const { type, filter, sort, fields } = question;
@@ -77,7 +77,10 @@ async function readPage(
 }
 
 /** Reads all objects in one response, for servers without queries; sorted and limited by the client. */
-async function readAll(rpc: Rpc, question: Question): Promise<readonly Row[]> {
+async function readAll(
+  rpc: Rpc,
+  question: ObjectQuery,
+): Promise<readonly Row[]> {
   const { sort, limit } = question;
   const filter = toFilter(question);
   const objects = (await rpc.call(
@@ -90,7 +93,7 @@ async function readAll(rpc: Rpc, question: Question): Promise<readonly Row[]> {
     .slice(0, limit);
 }
 
-function toFilter({ type, filter }: Question): string | object | undefined {
+function toFilter({ type, filter }: ObjectQuery): string | object | undefined {
   if (type === undefined) return filter;
   if (filter === undefined) return { type };
   // A plain `type:VM` matches VM-template as well.

@@ -82,8 +82,8 @@ export class Journal {
   #evictByAge(): void {
     const { clock, retentionMs } = this.#options;
     const oldest = clock.now() - retentionMs;
-    let gone = 0;
-    while (gone < this.size && this.#entries[gone]!.time < oldest) gone++;
-    if (gone > 0) this.#entries = this.#entries.slice(gone);
+    let count = 0;
+    while (count < this.size && this.#entries[count]!.time < oldest) count++;
+    if (count > 0) this.#entries = this.#entries.slice(count);
   }
 }

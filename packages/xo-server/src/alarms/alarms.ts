@@ -37,7 +37,7 @@ import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
 import { ServerWatcher } from "./server-watcher.js";
 
 /** Rules with at least this duration accept metrics that are up to a minute old. */
-const PATIENT_SECONDS = 300;
+const LONG_DURATION_SECONDS = 300;
 
 export interface AlarmsOptions {
   /** Which server sends notices. Default: this one. */
@@ -274,7 +274,7 @@ export class Alarms {
           queries,
           catalog,
           isFollowed: (pool) => this.#pools.isFollowed(pool),
-          acceptsOldMetrics: rule.forSeconds >= PATIENT_SECONDS,
+          acceptsOldMetrics: rule.forSeconds >= LONG_DURATION_SECONDS,
         });
       case "message":
       case "task":

@@ -15,23 +15,23 @@ export interface Credentials {
 export interface Authenticator {
   /**
    * @param address of the client: attempts are throttled, the last use of a token is recorded
-   * @param options.isUse false: the use is not recorded. Default: true
+   * @param options.countsAsUse false: the use is not recorded. Default: true
    * @throws XoError CREDENTIALS_INVALID, SECOND_FACTOR_REQUIRED: the token was created without one
    */
   byToken(
     token: string,
     address: string,
-    options?: { readonly isUse: boolean },
+    options?: { readonly countsAsUse: boolean },
   ): Promise<Session>;
   /**
-   * @param gone aborted when the client has disconnected: a waiting attempt is abandoned
+   * @param disconnected aborted when the client has disconnected: a waiting attempt is abandoned
    * @throws XoError CREDENTIALS_INVALID, SIGN_IN_THROTTLED (the password was not verified),
    *   TOO_MANY_REQUESTS, ABORTED
    */
   byPassword(
     credentials: Credentials,
     address: string,
-    gone?: AbortSignal,
+    disconnected?: AbortSignal,
   ): Promise<Session>;
   /** Providers of OpenID Connect and SAML that are configured. */
   readonly redirects?: readonly RedirectSignIn[];

@@ -6,7 +6,7 @@ export interface Client extends StatusSubscriber {
   /** Undefined: anonymous. */
   readonly session: Session | undefined;
   /** Aborted when the client has disconnected. Absent: disconnects are not known. */
-  readonly gone?: AbortSignal;
+  readonly disconnected?: AbortSignal;
   setSession(session: Session | undefined): void;
   /**
    * @param reason sent to the client

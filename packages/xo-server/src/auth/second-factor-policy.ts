@@ -7,7 +7,7 @@ import type { Config } from "../config/config.js";
  * the second factor (`setUpOnly`), or nothing (`ended`: it began before its user
  * had a second factor).
  */
-export type SessionStanding = "full" | "setUpOnly" | "ended";
+export type SessionAccess = "full" | "setUpOnly" | "ended";
 
 type Account = Pick<User, "permission" | "hasTotp">;
 
@@ -31,7 +31,7 @@ export class SecondFactorPolicy {
   }
 
   /** @param proof how the user proved their identity when the session began */
-  standingOf(account: Account, proof: TokenProof): SessionStanding {
+  accessOf(account: Account, proof: TokenProof): SessionAccess {
     if (proof === "provider" || proof === "administrator") return "full";
     if (!this.isRequiredOf(account)) return "full";
     if (!account.hasTotp) return "setUpOnly";

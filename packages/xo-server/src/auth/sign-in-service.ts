@@ -81,7 +81,7 @@ export class SignInService implements Authenticator {
   async byToken(
     text: string,
     address: string,
-    { isUse = true } = {},
+    { countsAsUse = true } = {},
   ): Promise<Session> {
     const { store, sessions, policy } = this.#options;
     const token = await sessions.findToken(text);
@@ -89,21 +89,21 @@ export class SignInService implements Authenticator {
     const { id: tokenId, userId } = token;
     const session = sessions.of({ userId, tokenId });
     const user = store.users.get(userId);
-    if (user && policy.standingOf(user, token.proof) === "ended")
+    if (user && policy.accessOf(user, token.proof) === "ended")
       throw tokenWithoutSecondFactor();
-    if (isUse) store.tokens.touch(tokenId, address);
+    if (countsAsUse) store.tokens.touch(tokenId, address);
     return session;
   }
 
   /**
    * @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE
    *   (the use of a two-factor code is stored, because a code is valid once), ABORTED
-   * @param gone aborted when the client has disconnected: the attempt is abandoned
+   * @param disconnected aborted when the client has disconnected: the attempt is abandoned
    */
   async byPassword(
     credentials: Credentials,
     address: string,
-    gone?: AbortSignal,
+    disconnected?: AbortSignal,
   ): Promise<Session> {
     const attempt = this.#toAttempt(credentials, address);
     this.#throttle.checkHere(attempt);
@@ -116,7 +116,7 @@ export class SignInService implements Authenticator {
         (await this.#admit(attempt, (admitted) =>
           this.#authenticate(credentials, attempt, admitted),
         )),
-      gone,
+      disconnected,
     );
     return this.#options.sessions.of(proven);
   }
@@ -160,14 +160,18 @@ export class SignInService implements Authenticator {
   #enqueue<T>(
     attempt: ThrottledAttempt,
     work: () => Promise<T>,
-    gone?: AbortSignal,
+    disconnected?: AbortSignal,
   ): Promise<T> {
     const { name, address, isKnown } = attempt;
     const pair = toPair(name, address);
     const lane = { key: isKnown ? pair : toRateKey(address), isKnown };
     // Directories ignore the case of names.
     const mutexKey = isKnown ? `known ${pair}` : name.toLowerCase();
-    return this.#queue.run(lane, () => this.#mutex.run(mutexKey, work), gone);
+    return this.#queue.run(
+      lane,
+      () => this.#mutex.run(mutexKey, work),
+      disconnected,
+    );
   }
 
   /** @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS; errors of `work` */

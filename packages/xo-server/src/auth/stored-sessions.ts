@@ -132,7 +132,7 @@ export class StoredSessions {
       permission: isAdmin ? "admin" : "none",
       hasTotp,
     } as const;
-    switch (policy.standingOf(account, proof)) {
+    switch (policy.accessOf(account, proof)) {
       case "full":
         return user;
       case "ended":

@@ -7,7 +7,7 @@ import { checkPolicy, type Policy } from "./policy.js";
 import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
 import type { StoredPolicy } from "./pool-pass.js";
 import type { PoolObservation } from "./pool-observation.js";
-import type { Cause, RunResult } from "./plan-runner.js";
+import type { RunTrigger, RunResult } from "./plan-runner.js";
 import type { PublishedState } from "./published-state.js";
 
 export interface BalancerParts extends Omit<
@@ -112,7 +112,7 @@ export class Balancer {
   }
 
   /** @throws XoError as PoolPass.runNow */
-  run(pool: string, cause: Cause, isDry: boolean): Promise<RunResult> {
+  run(pool: string, cause: RunTrigger, isDry: boolean): Promise<RunResult> {
     return this.#poolOf(pool).runNow(cause, isDry);
   }
 

@@ -29,7 +29,7 @@ export interface MigrationParts {
 export interface MigrationContext {
   readonly pool: string;
   readonly run: string;
-  readonly person: AuthenticatedUser;
+  readonly user: AuthenticatedUser;
 }
 
 /** The operation as which a migration is recorded in the audit log. */
@@ -48,14 +48,14 @@ const MIGRATION: AuditedCall["operation"] = {
  */
 export async function executeMigration(
   move: MoveRecord,
-  { pool, run, person }: MigrationContext,
+  { pool, run, user }: MigrationContext,
   work: TaskContext,
   { objects, audit, recorder }: MigrationParts,
 ): Promise<void> {
   audit.check();
   const { vm, from, to, purpose } = move;
   const params = { vm, from, to, reason: purpose, pool, run };
-  const context = { ...onBehalfOf(person, work), address: "balancer" };
+  const context = { ...onBehalfOf(user, work), address: "balancer" };
   const call = { operation: MIGRATION, params, context };
   const audited = await audit.begin(call);
   const end = recorder.begin(call);

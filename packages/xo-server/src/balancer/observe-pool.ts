@@ -14,7 +14,9 @@ export interface ObservePoolParts {
   readonly catalog: Pick<Catalog, "follow" | "get" | "poolOf">;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly pools: Pick<Pools, "listSummaries">;
-  readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
+  readonly stats: {
+    readonly seriesStore: Pick<HostStats["seriesStore"], "get">;
+  };
   readonly rolling: Pick<RollingRecords, "runningSince">;
 }
 
@@ -105,7 +107,7 @@ function* observeHost(
     isEnabled: enabled === true,
     operations: operationsIn(current_operations),
     measuredAt:
-      stats.tracks.get(String(host["$pool"]), id)?.receivedAt ?? -Infinity,
+      stats.seriesStore.get(String(host["$pool"]), id)?.receivedAt ?? -Infinity,
   });
 }
 

@@ -18,10 +18,10 @@ import { toRecord, type RunRecord } from "./run-record.js";
 import type { PoolRuns } from "./pool-runs.js";
 
 /** What triggered a run. */
-export interface Cause {
+export interface RunTrigger {
   readonly cause: RunRecord["by"]["cause"];
   /** Actor for the audit log. */
-  readonly person: AuthenticatedUser;
+  readonly user: AuthenticatedUser;
   /** The task of a manual run; absent: the run creates its own. */
   readonly work?: TaskContext;
 }
@@ -30,7 +30,7 @@ export interface RunRequest {
   readonly pool: string;
   readonly plan: BalancePlan;
   readonly policy: Policy;
-  readonly cause: Cause;
+  readonly cause: RunTrigger;
   readonly isDry: boolean;
   readonly runs: PoolRuns;
   /**
@@ -101,8 +101,8 @@ export class PlanRunner {
   }
 
   #toRecord({ plan, policy, cause, isDry }: RunRequest): RunRecord {
-    const { person } = cause;
-    const who = { userId: person.id, userName: person.name };
+    const { user } = cause;
+    const who = { userId: user.id, userName: user.name };
     const by = { cause: cause.cause, ...who };
     const about = { by, goal: policy.goal, isDry };
     return toRecord(plan, about, this.#parts.nameOf);
@@ -119,7 +119,7 @@ export class PlanRunner {
     };
     const { name, id } = {
       name: `load balancer: ${this.#parts.nameOf(pool)}`,
-      id: cause.cause === "manual" ? cause.person.id : undefined,
+      id: cause.cause === "manual" ? cause.user.id : undefined,
     };
     try {
       if (cause.work?.taskId !== undefined) await doIt(cause.work);
@@ -164,7 +164,7 @@ export class PlanRunner {
 
   #prepare(order: RunRequest, run: BalancerRun): PoolRun {
     const { pool, stopReason, onProgress: onMoving, cause } = order;
-    const { person } = cause;
+    const { user } = cause;
     const record = recordOf(run);
     const total = record.moves.length;
     const vms = new Set(record.moves.map(({ vm }) => vm));
@@ -173,12 +173,7 @@ export class PlanRunner {
       changeOf: (move) => changeOf(move, this.#parts.objects),
       check: () => stopReason(vms),
       move: (move, part) =>
-        executeMigration(
-          move,
-          { pool, run: run.id, person },
-          part,
-          this.#parts,
-        ),
+        executeMigration(move, { pool, run: run.id, user }, part, this.#parts),
       onChange: (done) => void onMoving({ run: run.id, done, total }),
     });
   }

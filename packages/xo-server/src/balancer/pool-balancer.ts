@@ -10,7 +10,7 @@ import {
 } from "./pool-pass.js";
 import { toReason } from "./pool-run.js";
 import { isNotice, reasonOf } from "./public-reason.js";
-import type { Cause, RunResult } from "./plan-runner.js";
+import type { RunTrigger, RunResult } from "./plan-runner.js";
 import type { BalancerState } from "./state.js";
 import { PoolLease } from "./pool-lease.js";
 import type { PublishedState } from "./published-state.js";
@@ -78,7 +78,7 @@ export class PoolBalancer {
   }
 
   /** @throws XoError as PoolPass.runNow */
-  async runNow(cause: Cause, isDry: boolean): Promise<RunResult> {
+  async runNow(cause: RunTrigger, isDry: boolean): Promise<RunResult> {
     if (this.#state.state === "migrating") throw busy(this.#parts.pool);
     try {
       return await this.#enqueue(() => this.#pass.runNow(cause, isDry));

@@ -15,7 +15,7 @@ import type { Policy } from "./policy.js";
 import { toReason, type StopReason } from "./pool-run.js";
 import { pauseReasonOf, type PoolObservation } from "./pool-observation.js";
 import type {
-  Cause,
+  RunTrigger,
   RunProgress,
   PlanRunner,
   RunResult,
@@ -92,7 +92,7 @@ export class PoolPass {
    * @throws XoError INCORRECT_STATE: a run is in progress, or the balancer is
    * paused; errors of the planner
    */
-  async runNow(cause: Cause, isDry: boolean): Promise<RunResult> {
+  async runNow(cause: RunTrigger, isDry: boolean): Promise<RunResult> {
     const { pool } = this.#parts;
     if (!(await this.#acquire(true))) throw busy(pool);
     const input = await this.#observe();
@@ -176,7 +176,7 @@ export class PoolPass {
       this.#unbalancedSince = moves > 0 ? (since ?? now) : undefined;
       return undefined;
     }
-    const cause = { cause: "automatic", person: balancerUser } as const;
+    const cause = { cause: "automatic", user: balancerUser } as const;
     const isDry = policy.mode === "dry-run";
     const { run } = await this.#carryOut(plan, input, { cause, isDry });
     return run;
@@ -185,7 +185,7 @@ export class PoolPass {
   #carryOut(
     plan: BalancePlan,
     { facts }: BalancerInput,
-    how: { readonly cause: Cause; readonly isDry: boolean },
+    how: { readonly cause: RunTrigger; readonly isDry: boolean },
   ): Promise<RunResult> {
     const { pool, runner } = this.#parts;
     this.#unbalancedSince = undefined;
@@ -201,7 +201,7 @@ export class PoolPass {
   }
 
   async #stopReason(
-    { cause }: Cause,
+    { cause }: RunTrigger,
     vms: ReadonlySet<string>,
   ): Promise<StopReason | undefined> {
     const { lease, policy, observe, clock } = this.#parts;

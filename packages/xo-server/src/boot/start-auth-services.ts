@@ -4,7 +4,10 @@ import type { StoredSessions } from "../auth/stored-sessions.js";
 import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
-import { AddressAllocator, HELD_MS } from "../ip-pools/address-allocator.js";
+import {
+  AddressAllocator,
+  ADDRESS_RESERVATION_MS,
+} from "../ip-pools/address-allocator.js";
 import { IpPools } from "../ip-pools/ip-pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
@@ -13,7 +16,7 @@ import { LocalReservations } from "../reservations/local-reservations.js";
 import type { Reservations } from "../reservations/reservations.js";
 import { SharedReservations } from "../reservations/shared-reservations.js";
 import { ResourceSets } from "../resource-sets/resource-sets.js";
-import { TAKEN_MS } from "../resource-sets/set-shares.js";
+import { VM_RESERVATION_MS } from "../resource-sets/usage-reservations.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
@@ -96,10 +99,10 @@ export async function startAuthServices(
         store,
         clock,
         caughtUp,
-        reservations: createReservations(core, HELD_MS),
+        reservations: createReservations(core, ADDRESS_RESERVATION_MS),
       }),
       caughtUp,
-      reservations: createReservations(core, TAKEN_MS),
+      reservations: createReservations(core, VM_RESERVATION_MS),
     }),
   };
   return { auth, consoles, seals, storedSessions };

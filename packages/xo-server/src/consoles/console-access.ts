@@ -74,7 +74,7 @@ export class ConsoleAccess {
    * Why a session must end: its user has lost the right, or the VM is no longer
    * running. Undefined: it may continue.
    */
-  objection(id: string, { client }: CallContext): string | undefined {
+  reasonToEnd(id: string, { client }: CallContext): string | undefined {
     const person = client.session?.user();
     if (person === undefined) return "session expired";
     try {

@@ -15,7 +15,7 @@ export interface ConsoleConnectionOptions {
    * Called periodically.
    * @returns why the connection must end; undefined: it may continue
    */
-  readonly objection: () => string | undefined;
+  readonly reasonToEnd: () => string | undefined;
 }
 
 /** Bytes transferred. */
@@ -25,7 +25,7 @@ export interface ConsoleTraffic {
 }
 
 /** Maximum number of bytes that wait for a browser. Above, the pool is not read. */
-const AHEAD_BYTES = 256 * 1024;
+const MAX_BUFFERED_BYTES = 256 * 1024;
 
 /** A client that does not close within this time, in ms, is disconnected. */
 const CLOSE_MS = 1_000;
@@ -107,7 +107,7 @@ export class ConsoleConnection implements Client {
 
   /** Ends the connection if the client may not continue. */
   #checkAccess(): void {
-    const objection = this.#options.objection();
+    const objection = this.#options.reasonToEnd();
     if (objection !== undefined) this.close(objection);
   }
 
@@ -115,13 +115,13 @@ export class ConsoleConnection implements Client {
     const { socket, stream } = this.#options;
     const onSent = () => {
       this.#isAlive = true;
-      if (stream.isPaused() && socket.bufferedAmount < AHEAD_BYTES / 2)
+      if (stream.isPaused() && socket.bufferedAmount < MAX_BUFFERED_BYTES / 2)
         stream.resume();
     };
     stream.on("data", (chunk: Buffer) => {
       this.#bytesToClient += chunk.length;
       socket.send(chunk, BINARY, onSent);
-      if (socket.bufferedAmount > AHEAD_BYTES) stream.pause();
+      if (socket.bufferedAmount > MAX_BUFFERED_BYTES) stream.pause();
     });
     stream.on("end", () => {
       this.#end("the console has ended", NORMAL);

@@ -99,13 +99,13 @@ export class Consoles {
 
   /**
    * Opens a console, after all checks.
-   * @param gone aborted when the client has disconnected
+   * @param disconnected aborted when the client has disconnected
    * @throws XoError as describe does; TOO_MANY_REQUESTS, STORE_UNAVAILABLE,
    * NOT_CONNECTED, READ_ONLY, CONNECTION_TIMEOUT and those of the connection
    */
   async open(
     request: ConsoleRequest,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
   ): Promise<OpenedConsole> {
     const { audit, clock } = this.#options;
     const { id, context } = request;
@@ -114,7 +114,7 @@ export class Consoles {
     try {
       const owner = this.#access.admit(id, context);
       audit.check();
-      return await this.#reserve({ request, owner, record }, gone);
+      return await this.#reserve({ request, owner, record }, disconnected);
     } catch (error) {
       this.#sums.refused++;
       // Rejected anonymous clients are not recorded: they could fill the audit log.
@@ -140,19 +140,22 @@ export class Consoles {
 
   async #reserve(
     opening: Omit<Opening, "release">,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
   ): Promise<OpenedConsole> {
     const { owner, request } = opening;
     const release = this.#counts.take(request.context.user!.id, owner.id);
     try {
-      return await this.#connect({ ...opening, release }, gone);
+      return await this.#connect({ ...opening, release }, disconnected);
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  async #connect(opening: Opening, gone: AbortSignal): Promise<OpenedConsole> {
+  async #connect(
+    opening: Opening,
+    disconnected: AbortSignal,
+  ): Promise<OpenedConsole> {
     const { config, inventory, pools, clock } = this.#options;
     const { owner, record, request } = opening;
     const { connectTimeoutMs: ms } = config;
@@ -165,7 +168,7 @@ export class Consoles {
       const address = owner.pool;
       running.abort(new XoError("CONNECTION_TIMEOUT", { address, ms }));
     }, ms);
-    gone.addEventListener("abort", giveUp, { once: true });
+    disconnected.addEventListener("abort", giveUp, { once: true });
     this.#running.add(running);
     try {
       const xapi = pools.xapi(owner.pool);
@@ -179,7 +182,7 @@ export class Consoles {
       throw signal.aborted ? (signal.reason as Error) : error;
     } finally {
       clock.clearTimeout(timer);
-      gone.removeEventListener("abort", giveUp);
+      disconnected.removeEventListener("abort", giveUp);
     }
   }
 
@@ -205,7 +208,7 @@ export class Consoles {
       stream,
       clock,
       pingMs: config.pingMs,
-      objection: () => this.#access.objection(owner.id, context),
+      reasonToEnd: () => this.#access.reasonToEnd(owner.id, context),
     });
     this.#open.add(connection);
     const leave = pools.xapi(owner.pool).onState(({ name }) => {

@@ -34,7 +34,7 @@ export async function openStream(parts: OpenStreamParts): Promise<Duplex> {
     try {
       return await tryOnce(parts);
     } catch (error) {
-      if (parts.signal.aborted || !mayPass(error)) throw error;
+      if (parts.signal.aborted || !isTransient(error)) throw error;
     }
     await pause(parts.clock, pauseMs, parts.signal);
   }
@@ -54,7 +54,7 @@ async function tryOnce({
       const request = { path: "/console", query, host, signal };
       return await xapi.connectStream(request);
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
+      if (signal.aborted || !isTransient(error)) throw error;
     }
   const host = target.hosts.at(-1);
   return xapi.connectStream({
@@ -69,7 +69,7 @@ async function tryOnce({
  * Whether another attempt may succeed. XAPI answers 500 for a VM that is not on
  * that host; a host that shuts down does not answer.
  */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof XoError)) return false;
   const { code, data } = error;
   if (code === "HTTP_STATUS") return data["status"] === 500;

@@ -4,7 +4,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
 import { shortest } from "../stats/shortest.js";
-import type { Track } from "../stats/track.js";
+import type { MetricSeries } from "../stats/metric-series.js";
 import { pause } from "../tasks/pause.js";
 
 /** The latest metrics of a host or VM. */
@@ -47,8 +47,8 @@ export async function readUsages(
     hosts.map(async (id) => {
       try {
         const host = toStatsHost(objects.get(id, "host"));
-        const tracks = await stats.latest(host);
-        await inventory.runInSlices("dashboard", collect(tracks, usages));
+        const allSeries = await stats.latest(host);
+        await inventory.runInSlices("dashboard", collect(allSeries, usages));
       } catch {
         // A failing host does not affect the others.
       }
@@ -60,25 +60,25 @@ export async function readUsages(
 }
 
 function* collect(
-  tracks: readonly Track[],
+  allSeries: readonly MetricSeries[],
   usages: Readonly<Record<"host" | "vm", Map<string, Usage>>>,
 ): Steps {
-  for (const track of tracks) {
-    const { type } = track.shape;
+  for (const series of allSeries) {
+    const { type } = series.columnSet;
     if (type === "host" || type === "vm")
-      usages[type].set(track.uuid, toUsage(track));
+      usages[type].set(series.uuid, toUsage(series));
     yield;
   }
 }
 
 const KIB = 1024;
 
-function toUsage(track: Track): Usage {
-  const { names, type } = track.shape;
-  const id = track.uuid;
+function toUsage(series: MetricSeries): Usage {
+  const { names, type } = series.columnSet;
+  const id = series.uuid;
   const latest = (name: string) => {
     const at = names.indexOf(name);
-    return at < 0 ? NaN : shortest(track.at(track.end, at));
+    return at < 0 ? NaN : shortest(series.at(series.end, at));
   };
   const cores = names.filter((name) => /^cpu\d+$/.test(name));
   const sum = cores.reduce((all, name) => all + latest(name), 0);

@@ -23,7 +23,7 @@ export async function checkCertificate(
       await readFile(key, "utf8"),
       certificate,
     );
-    return ofEnd(certificate, expiresAt, now);
+    return expiryResult(certificate, expiresAt, now);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && tls.certificate === "")
@@ -36,7 +36,11 @@ export async function checkCertificate(
 }
 
 /** @param expiresAt ms since the epoch */
-export function ofEnd(what: string, expiresAt: number, now: number): Result {
+export function expiryResult(
+  what: string,
+  expiresAt: number,
+  now: number,
+): Result {
   const date = new Date(expiresAt).toISOString().slice(0, 10);
   if (expiresAt <= now) return failed(`${what} ended on ${date}`, "renew it");
   return expiresAt - now < SOON_DAYS * DAY_MS

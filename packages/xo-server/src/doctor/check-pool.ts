@@ -12,7 +12,7 @@ import { createVolatilePoolFacts, openPoolFacts } from "../pools/pool-facts.js";
 import { readPassword } from "../pools/pool-password.js";
 import type { PoolSettings } from "../pools/pool-settings.js";
 import { toXapiOptions } from "../pools/xapi-options.js";
-import { ofEnd } from "./check-certificate.js";
+import { expiryResult } from "./check-certificate.js";
 import { failed, ok, warning, type Result } from "./finding.js";
 
 /** Time to connect and sign in, in ms. */
@@ -78,7 +78,7 @@ function ofCertificate(
 ): Result[] {
   if (certificate === undefined) return [];
   const results = [
-    ofEnd(`certificate of ${address}`, certificate.validTo, now),
+    expiryResult(`certificate of ${address}`, certificate.validTo, now),
   ];
   if (trust === "insecure")
     results.push(
@@ -168,7 +168,7 @@ async function ofHost(xapi: Xapi, now: () => number): Promise<Result[]> {
   const { product_brand: brand = "", product_version: version = "" } = software;
   return [
     ok(`${pool.name_label || "pool"}: ${`${brand} ${version}`.trim()}`),
-    ofClock(toTime(time) - middle),
+    clockResult(toTime(time) - middle),
   ];
 }
 
@@ -184,7 +184,7 @@ function toTime(text: unknown): number {
 }
 
 /** @param differenceMs time by which the clock of the host is ahead of this machine */
-function ofClock(differenceMs: number): Result {
+function clockResult(differenceMs: number): Result {
   const seconds = Math.round(differenceMs / 1000);
   if (Number.isNaN(seconds)) return ok("the clock could not be read");
   // Times of XAPI have no fractions of seconds.

@@ -5,7 +5,7 @@ import { failed, ok, warning, type Result } from "./finding.js";
 
 const MIB = 1024 * 1024;
 /** Recommended memory. When idle, without pools, the server needs about 90 MiB. */
-const LEAST_MEMORY = 512 * MIB;
+const RECOMMENDED_MEMORY = 512 * MIB;
 const LEAST_NODE = [20, 19] as const;
 
 /** @param version such as `v20.19.0` */
@@ -48,7 +48,7 @@ export function checkMemory(
   total = Math.min(totalmem(), process.constrainedMemory() || Infinity),
 ): Result {
   const text = `${Math.floor(total / MIB)} MiB of memory`;
-  return total < LEAST_MEMORY
+  return total < RECOMMENDED_MEMORY
     ? warning(text, "give the machine 512 MiB at least (docs/sizing.md)")
     : ok(text);
 }

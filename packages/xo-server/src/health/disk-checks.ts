@@ -4,7 +4,7 @@ import type { HealthFindings } from "./health-findings.js";
 import type { HealthReader } from "./health-reader.js";
 
 /** Filter of disks with data of VMs, as opposed to disks of HA, logs and metadata. */
-const OF_USERS = "VDI_type:/^(user|system)$/";
+const USER_DATA_DISKS = "VDI_type:/^(user|system)$/";
 
 const orphanDisks: HealthCheck = {
   name: "orphanDisks",
@@ -16,7 +16,7 @@ const orphanDisks: HealthCheck = {
     const isos = srs.map(({ id }) => JSON.stringify(id)).join(" ");
     return reader.filtered({
       type: "VDI",
-      filter: `${OF_USERS} !$VBDs:/./${isos === "" ? "" : ` !$SR:|(${isos})`}`,
+      filter: `${USER_DATA_DISKS} !$VBDs:/./${isos === "" ? "" : ` !$SR:|(${isos})`}`,
       ...sizes,
     });
   },
@@ -29,7 +29,7 @@ const orphanDiskSnapshots: HealthCheck = {
   find: (reader) =>
     reader.filtered({
       type: "VDI-snapshot",
-      filter: `${OF_USERS} !$snapshot_of? !$VBDs:/./`,
+      filter: `${USER_DATA_DISKS} !$snapshot_of? !$VBDs:/./`,
       ...sizes,
     }),
 };

@@ -20,7 +20,7 @@ export interface AddressAllocatorOptions extends AddressSources {
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
   /** Default: reservations of a single server. */
-  readonly reservations?: Reservations<HeldAddress>;
+  readonly reservations?: Reservations<ReservedAddress>;
   /**
    * Waits until the mirror shows the current state of the pool of an object; false:
    * that failed. Default: resolves immediately.
@@ -33,14 +33,14 @@ export interface AllocatedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
   /** Releases the address, because the VIF was not created. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** Maximum time for which an address is reserved until the mirror shows its VIF, in ms. */
-export const HELD_MS = 600_000;
+export const ADDRESS_RESERVATION_MS = 600_000;
 
 /** An address that is reserved for a new VIF of a resource set. */
-export interface HeldAddress extends UsedAddress {
+export interface ReservedAddress extends UsedAddress {
   readonly setId: string;
   readonly family: "ipv4" | "ipv6";
 }
@@ -48,7 +48,7 @@ export interface HeldAddress extends UsedAddress {
 /** Assigns free addresses of the IP pools of resource sets to new VIFs. */
 export class AddressAllocator {
   readonly #options: AddressAllocatorOptions;
-  readonly #held: Reservations<HeldAddress>;
+  readonly #held: Reservations<ReservedAddress>;
 
   constructor(options: AddressAllocatorOptions) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class AddressAllocator {
       },
     });
     const { family, address } = made.body;
-    return { family, address, giveBack: () => this.#held.drop(made) };
+    return { family, address, release: () => this.#held.drop(made) };
   }
 
   /** @throws XoError RESOURCES_EXHAUSTED */
@@ -96,7 +96,7 @@ export class AddressAllocator {
     set: ResourceSet,
     pools: readonly IpPool[],
     all: readonly UsedAddress[],
-  ): Pick<HeldAddress, "family" | "address"> {
+  ): Pick<ReservedAddress, "family" | "address"> {
     for (const pool of pools) {
       const ofPool = usedOf(pool, all);
       if (this.#left(set, pool, ofPool) <= 0) continue;
@@ -157,10 +157,10 @@ export class AddressAllocator {
   }
 
   #isOver(
-    { madeAt, body }: Reservation<HeldAddress>,
+    { madeAt, body }: Reservation<ReservedAddress>,
     used: ReadonlySet<string>,
   ): boolean {
-    const oldest = this.#options.clock.now() - HELD_MS;
+    const oldest = this.#options.clock.now() - ADDRESS_RESERVATION_MS;
     return madeAt < oldest || used.has(toKey(body));
   }
 }

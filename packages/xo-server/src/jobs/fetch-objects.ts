@@ -13,7 +13,7 @@ import { MAX_CALLS } from "./params-vector.js";
 /** Rows per step of a slice. */
 const STEP = 32;
 
-export interface Wanted {
+export interface ObjectCriteria {
   /** A complex-matcher pattern in the format of Xen Orchestra's jobs, see matchesPattern. */
   readonly pattern?: object;
   /** In the filter language. */
@@ -31,7 +31,7 @@ type Test = (object: ViewObject) => boolean;
 export async function fetchObjects(
   catalog: Catalog,
   user: AuthenticatedUser,
-  { pattern, filter, type = typeOf(pattern) }: Wanted,
+  { pattern, filter, type = typeOf(pattern) }: ObjectCriteria,
 ): Promise<ViewObject[]> {
   const { test } = toSelection(filter ?? "");
   const fits: Test = (object) =>

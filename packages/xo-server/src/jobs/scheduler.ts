@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Job, Schedule, Store } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
-import { dueOf, type Due } from "./due.js";
+import { decideSchedule, type ScheduleDecision } from "./schedule-decision.js";
 import type { Runs } from "./runs.js";
 import { createTimes, type Times } from "../schedules/times.js";
 
@@ -123,7 +123,7 @@ export class Scheduler {
     try {
       const times = this.#timesOf(schedule);
       const now = clock.now();
-      const due = dueOf(schedule, times, { mark, now });
+      const due = decideSchedule(schedule, times, { mark, now });
       if (due.kind === "wait") return due.at;
       if (due.kind === "reset") {
         this.#warn(
@@ -142,7 +142,7 @@ export class Scheduler {
 
   async #begin(
     { id, jobId, overlap }: Schedule,
-    due: Extract<Due, { kind: "run" | "skip" }>,
+    due: Extract<ScheduleDecision, { kind: "run" | "skip" }>,
   ): Promise<void> {
     const { store, runs } = this.#options;
     const job = store.jobs.get(jobId);

@@ -69,13 +69,13 @@ export class SnapshotPolicy {
     const vms = await this.#vms(user);
     return vms.map(({ id, object }) => {
       const coming = { id: "", time: this.#parts.clock.now() };
-      const gone =
+      const expired =
         object === undefined ? [] : this.#toDelete(this.#own(object), coming);
       return {
         vm: id,
         vmName: nameOf(object),
         create: this.#nameFor(object, coming.time),
-        delete: gone.map((one) => ({ id: one.id, name: one.name })),
+        delete: expired.map((one) => ({ id: one.id, name: one.name })),
       };
     });
   }
@@ -125,8 +125,8 @@ export class SnapshotPolicy {
   ): T[] {
     const { body, timezone } = this.#policy;
     const all: (T | typeof created)[] = [...others, created];
-    const gone = new Set(toDelete(all, body.retention, timezone));
-    return others.filter((one) => gone.has(one));
+    const expired = new Set(toDelete(all, body.retention, timezone));
+    return others.filter((one) => expired.has(one));
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from "../auth/public-role.js";
 import { PublicUser, userExample } from "../auth/public-user.js";
 import { VisibleAccounts } from "../auth/visible-accounts.js";
-import { personOf } from "./token.js";
+import { requireUser } from "./token.js";
 
 interface Noun {
   readonly schema: TSchema;
@@ -187,7 +187,7 @@ function toOperation(
     result: schema,
     permission: "user",
     handler: (params, context) => {
-      const person = personOf(context);
+      const person = requireUser(context);
       const input = (params as { readonly id?: string }).id ?? "";
       const isMe = input === "me" && name.startsWith("user.");
       const visible = new VisibleAccounts(context.services, person);

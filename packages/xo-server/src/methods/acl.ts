@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import type { Services } from "./services.js";
 import { unloadedPools } from "../pools/unloaded-pools.js";
-import { personOf } from "./token.js";
+import { requireUser } from "./token.js";
 
 const levels = ["viewer", "operator", "admin"] as const;
 const acl = Type.Object(
@@ -118,7 +118,7 @@ export const aclGetCurrentPermissions = defineOperation({
   ),
   permission: "user",
   handler(_, context) {
-    const { id, groups } = personOf(context);
+    const { id, groups } = requireUser(context);
     const held = new Map<string, Record<string, number>>();
     for (const subject of [id, ...groups])
       for (const { object, action } of context.services.store.acls.ofSubject(

@@ -71,7 +71,7 @@ import { sessionTicketOperations } from "./session-ticket.js";
 import { sessionTokenOperations } from "./session-token.js";
 import { sessionOperations } from "./session.js";
 import { signInProviderOperations } from "./sign-in-provider.js";
-import { srCareOperations } from "./sr-care.js";
+import { srMaintenanceOperations } from "./sr-maintenance.js";
 import { srCreateOperations } from "./sr-create.js";
 import { srProbeOperations } from "./sr-probe.js";
 import { srOperations } from "./sr.js";
@@ -177,7 +177,7 @@ export const operations: readonly Operation<Services>[] = [
   ...sessionTokenOperations,
   ...sessionOperations,
   ...signInProviderOperations,
-  ...srCareOperations,
+  ...srMaintenanceOperations,
   ...srCreateOperations,
   ...srProbeOperations,
   ...srOperations,

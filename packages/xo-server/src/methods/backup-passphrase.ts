@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { change, closed, FOLDER, id, passphrase } from "./backup-repository.js";
 import { defineOperation } from "./define-operation.js";
 import { actionRoute } from "./on-object.js";
-import { personOf } from "./token.js";
+import { requireUser } from "./token.js";
 
 const passphraseName = Type.String({
   pattern: "^[A-Za-z0-9_-]{1,64}$",
@@ -68,7 +68,7 @@ export const backupRepositoryGetRecoverySheet = defineOperation({
   }),
   handler: async ({ id, password }, context) => {
     const { services, address } = context;
-    const { name } = personOf(context);
+    const { name } = requireUser(context);
     await services.signIn.checkPassword({ name, password }, address);
     const { recoverySheet } = await services.backupRepositories.run<{
       recoverySheet: string;

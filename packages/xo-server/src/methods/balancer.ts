@@ -156,7 +156,7 @@ export const balancerRun = defineOperation({
   changes: true,
   rest: actionRoute("/pools/{pool}/balancer/actions/run", "RunBalancer"),
   async handler({ pool: id, dryRun = false }, context) {
-    const cause = toCause(context);
+    const cause = toTrigger(context);
     const { run, error } = await context.services.balancer.run(
       id,
       cause,
@@ -212,8 +212,8 @@ export const balancerGetHistory = defineOperation({
 
 const runOperations = [balancerRun, balancerGetHistory];
 
-function toCause({ user: person = balancerUser, task: work }: HandlerContext) {
-  return { cause: "manual", person, work } as const;
+function toTrigger({ user = balancerUser, task: work }: HandlerContext) {
+  return { cause: "manual", user, work } as const;
 }
 
 function toStanding(

@@ -1,7 +1,10 @@
 import { Type } from "typebox";
 import { RawJson } from "../encoding/raw-json.js";
 import { readableTo } from "../objects/readable.js";
-import { mostNeeded, type MissingPatch } from "../updates/missing-patch.js";
+import {
+  mostExtensiveRestart,
+  type MissingPatch,
+} from "../updates/missing-patch.js";
 import { versionsOfPool } from "../updates/pool-versions.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { hostsOfPool } from "./pool-hosts.js";
@@ -163,7 +166,7 @@ function summaryOf({
   return {
     missing: patches.length,
     security: patches.filter(({ isSecurity }) => isSecurity).length,
-    after: mostNeeded(patches),
+    after: mostExtensiveRestart(patches),
     checkedAt: Math.round(checkedAt),
   };
 }

@@ -2,7 +2,7 @@ import { hostsOfPool } from "./pool-hosts.js";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { joinPool } from "../hosts/join-pool.js";
-import { makeMaster } from "../hosts/new-master.js";
+import { designateCoordinator } from "../hosts/designate-coordinator.js";
 import { nameOf } from "../hosts/stuck-vms.js";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -29,7 +29,7 @@ export const poolSetPoolMaster = defineOperation({
     const pool = String(member.object["$pool"]);
     context.check("administrate:set", "pool", pool);
     const { signal } = context;
-    await makeMaster(member, {
+    await designateCoordinator(member, {
       objects: context.objects,
       clock: context.services.clock,
       signal,

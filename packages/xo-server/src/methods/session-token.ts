@@ -1,7 +1,7 @@
 import { tokenLifetime } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
-import { boundLifetime, personOf } from "./token.js";
+import { boundLifetime, requireUser } from "./token.js";
 
 export const sessionCreateToken = defineOperation({
   name: "session.createToken",
@@ -28,7 +28,7 @@ export const sessionCreateToken = defineOperation({
   changes: true,
   isForSetUp: true,
   async handler({ remember = false }, context) {
-    const { id: userId } = personOf(context);
+    const { id: userId } = requireUser(context);
     const { store, sessionLimits } = context.services;
     const { idleMs, lifeMs, rememberedMs } = sessionLimits;
     const { proof = "" } = context.client.session ?? {};

@@ -77,7 +77,7 @@ export const sessionSignIn = defineOperation({
       await context.services.signIn.byPassword(
         credentials,
         address,
-        context.client.gone,
+        context.client.disconnected,
       ),
       context,
     );
@@ -96,7 +96,7 @@ export const sessionSignInWithPassword = defineOperation({
       await context.services.signIn.byPassword(
         { name: email, password },
         context.address,
-        context.client.gone,
+        context.client.disconnected,
       ),
       context,
     ),

@@ -58,9 +58,9 @@ const which = Type.Object(
 const id = Type.String({ minLength: 1, description: "Id of a user, or `me`." });
 
 /** @throws XoError UNAUTHORIZED */
-export function personOf({ user: person }: CallContext): AuthenticatedUser {
-  if (person === undefined) throw new XoError("UNAUTHORIZED");
-  return person;
+export function requireUser({ user }: CallContext): AuthenticatedUser {
+  if (user === undefined) throw new XoError("UNAUTHORIZED");
+  return user;
 }
 
 function create(
@@ -69,7 +69,7 @@ function create(
   options: Static<typeof Wanted>,
 ) {
   const { services } = context;
-  const isOwn = userId === personOf(context).id;
+  const isOwn = userId === requireUser(context).id;
   const { proof = "" } = context.client.session ?? {};
   const { description, client, expiresIn } = options;
   const wantedMs =
@@ -96,7 +96,7 @@ function* all({
 /** Users who must set up a second factor first may only end their own session. */
 function ownTokens(context: OperationContext): Iterable<Token> {
   const { tokens } = context.services.store;
-  const { id, isSetUpOnly = false } = personOf(context);
+  const { id, isSetUpOnly = false } = requireUser(context);
   if (!isSetUpOnly) return tokens.ofUser(id);
   const session = tokens.get(context.client.session?.tokenId ?? "");
   return session === undefined ? [] : [session];
@@ -114,7 +114,7 @@ async function remove(
 
 /** @throws XoError FORBIDDEN: only admins may manage tokens of others */
 function userIdOf(input: string, context: OperationContext): string {
-  const { id: own, isAdmin } = personOf(context);
+  const { id: own, isAdmin } = requireUser(context);
   const userId = input === "me" ? own : input;
   if (userId !== own && !isAdmin)
     throw new XoError("FORBIDDEN", { permission: "admin" });
@@ -132,7 +132,7 @@ export const tokenCreate = defineOperation({
   permission: "user",
   changes: true,
   handler: async (options, context) =>
-    (await create(context, personOf(context).id, options)).text,
+    (await create(context, requireUser(context).id, options)).text,
 });
 
 export const tokenSet = defineOperation({
@@ -156,7 +156,7 @@ export const tokenSet = defineOperation({
     const token =
       context.services.store.tokens.find(id) ??
       context.services.store.tokens.get(id);
-    if (token?.userId !== personOf(context).id)
+    if (token?.userId !== requireUser(context).id)
       throw new XoError("NO_SUCH_OBJECT", { type: "token", id: "given" });
     if (description !== undefined)
       await context.services.store.tokens.describe(token.id, description ?? "");

@@ -6,7 +6,7 @@ import type { SignInService } from "../auth/sign-in-service.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { toTotpUri } from "../auth/totp.js";
 import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
-import { personOf } from "./token.js";
+import { requireUser } from "./token.js";
 
 export interface TotpMethodsOptions {
   readonly store: Pick<Store, "users">;
@@ -38,7 +38,7 @@ export const userEnrolTotp = defineOperation({
   permission: "user",
   isForSetUp: true,
   async handler({ password }, context) {
-    const { id, name } = personOf(context);
+    const { id, name } = requireUser(context);
     await context.services.signIn.checkPassword(
       { name, password },
       context.address,
@@ -58,7 +58,7 @@ export const userConfirmTotp = defineOperation({
   changes: true,
   isForSetUp: true,
   async handler({ otp }, context) {
-    const { id } = personOf(context);
+    const { id } = requireUser(context);
     const { client, services } = context;
     const { totpEnrollments, store, sessions, storedSessions } = services;
     const { secret, step } = totpEnrollments.confirm(id, otp);
@@ -87,7 +87,7 @@ export const userRemoveTotp = defineOperation({
   permission: "user",
   changes: true,
   async handler({ id, password = "" }, context) {
-    const person = personOf(context);
+    const person = requireUser(context);
     const isOwn = id === undefined || id === person.id;
     if (!isOwn && !person.isAdmin)
       throw new XoError("FORBIDDEN", { permission: "admin" });

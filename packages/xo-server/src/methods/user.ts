@@ -8,7 +8,7 @@ import { checkSshKeys } from "../auth/ssh-keys.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { SignInService } from "../auth/sign-in-service.js";
-import { personOf } from "./token.js";
+import { requireUser } from "./token.js";
 
 export interface UserMethodsOptions {
   readonly store: Pick<Store, "users" | "groups" | "tokens">;
@@ -100,7 +100,7 @@ export const userDelete = defineOperation({
   },
   async handler({ id }, context) {
     // Ensures that at least one admin remains.
-    if (id === personOf(context).id) throw notOneself("deleted");
+    if (id === requireUser(context).id) throw notOneself("deleted");
     await context.services.store.users.delete(id);
     return true;
   },
@@ -132,7 +132,7 @@ export const userSet = defineOperation({
     body: { name: "email" },
   },
   async handler({ id, email, password, preferences, ...patch }, context) {
-    const person = personOf(context);
+    const person = requireUser(context);
     const others = [email, password, patch.permission];
     const isOwn = id === person.id;
     if (!person.isAdmin)
@@ -171,11 +171,11 @@ export const userRemoveAuthProvider = defineOperation({
   permission: "admin",
   changes: true,
   async handler({ id, authProvider }, context) {
-    const { [authProvider]: gone, ...authProviders } = find(
+    const { [authProvider]: removed, ...authProviders } = find(
       context,
       id,
     ).authProviders;
-    if (gone === undefined)
+    if (removed === undefined)
       throw new XoError("NO_SUCH_OBJECT", {
         type: "authProvider",
         id: authProvider,
@@ -195,7 +195,7 @@ export const userChangePassword = defineOperation({
   permission: "user",
   changes: true,
   async handler({ oldPassword, newPassword }, context) {
-    const { id, name } = personOf(context);
+    const { id, name } = requireUser(context);
     context.services.passwordPolicy.check(newPassword);
     if (context.services.store.users.get(id)?.hasPassword !== true)
       throw new XoError("INVALID_PARAMETERS", {

@@ -58,7 +58,7 @@ export const vifCreate = defineOperation({
         ...assigned?.fields,
       });
     } catch (error) {
-      await assigned?.giveBack();
+      await assigned?.release();
       throw error;
     }
   },
@@ -153,7 +153,7 @@ async function assignAddress(
     [`${family}_allowed`]: [address],
     locking_mode: "locked" as const,
   };
-  return { fields, giveBack: () => found.giveBack() };
+  return { fields, release: () => found.release() };
 }
 
 /**

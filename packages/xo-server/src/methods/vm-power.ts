@@ -2,7 +2,7 @@ import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { RestRoute } from "../operations/rest-route.js";
-import { despiteBlock } from "../vms/blocked-operation.js";
+import { withOperationUnblocked } from "../vms/blocked-operation.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { recoveryStart } from "../vms/recovery-start.js";
 import { defineOperation } from "./define-operation.js";
@@ -296,7 +296,7 @@ async function shutDownOrReboot(
   { bypassBlockedOperation = false, forceShutdownDelay = 0 }: StopOptions,
 ): Promise<true> {
   if (bypassBlockedOperation)
-    return despiteBlock(vm, verb, () =>
+    return withOperationUnblocked(vm, verb, () =>
       shutDownOrReboot(vm, verb, { forceShutdownDelay }),
     );
   if (forceShutdownDelay === 0 || verb !== "clean_shutdown")

@@ -58,7 +58,7 @@ export const xoGetAllObjects = defineOperation({
         subscription,
       }),
       (part) => {
-        context.services.objectListing.giveBack(part);
+        context.services.objectListing.recycle(part);
       },
     );
   },

@@ -1,30 +1,34 @@
-import type { NotificationMessage, MessageLine, Tone } from "./message.js";
+import type {
+  NotificationMessage,
+  MessageLine,
+  MessageLevel,
+} from "./message.js";
 import type { ChatKind } from "./target.js";
 
 /** Maximum length of a text that every chat service accepts, in characters. */
 const MAX_CHARACTERS = 2_800;
 
-const COLORS: Readonly<Record<Tone, string>> = {
+const COLORS: Readonly<Record<MessageLevel, string>> = {
   info: "#2f6fde",
   warning: "#c77700",
   critical: "#c62828",
   resolved: "#2e7d32",
 };
 /** Colors of texts of Adaptive Cards. */
-const CARD_COLORS: Readonly<Record<Tone, string>> = {
+const CARD_COLORS: Readonly<Record<MessageLevel, string>> = {
   info: "Accent",
   warning: "Warning",
   critical: "Attention",
   resolved: "Good",
 };
 /** Priorities of ntfy: 1 to 5, the default is 3. */
-const PRIORITIES: Readonly<Record<Tone, number>> = {
+const PRIORITIES: Readonly<Record<MessageLevel, number>> = {
   info: 3,
   warning: 4,
   critical: 5,
   resolved: 3,
 };
-const NTFY_TAGS: Readonly<Record<Tone, string>> = {
+const NTFY_TAGS: Readonly<Record<MessageLevel, string>> = {
   info: "information_source",
   warning: "warning",
   critical: "rotating_light",

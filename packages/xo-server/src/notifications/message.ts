@@ -1,5 +1,5 @@
 /** What a message reports; chat services show it as color or priority. */
-export type Tone = "info" | "warning" | "critical" | "resolved";
+export type MessageLevel = "info" | "warning" | "critical" | "resolved";
 
 export interface MessageLine {
   readonly text: string;
@@ -13,7 +13,7 @@ export interface MessageLine {
  */
 export interface NotificationMessage {
   readonly title: string;
-  readonly tone: Tone;
+  readonly tone: MessageLevel;
   /** Text above the lines. */
   readonly lead?: string;
   readonly lines: readonly MessageLine[];

@@ -101,7 +101,7 @@ export class Fragments {
   }
 
   /** Returns the buffer of a finished fragment for reuse. Other buffers are ignored. */
-  giveBack(part: Buffer): void {
+  recycle(part: Buffer): void {
     const room = this.#own.get(part.buffer);
     if (room === undefined || this.#free.includes(room)) return;
     if (this.#free.length < MOST_KEPT) this.#free.push(room);

@@ -43,8 +43,8 @@ export class ObjectListing {
   }
 
   /** Returns the buffer of a part that has been sent. */
-  giveBack(part: Buffer): void {
-    this.#fragments.giveBack(part);
+  recycle(part: Buffer): void {
+    this.#fragments.recycle(part);
   }
 
   async *#parts(
@@ -62,7 +62,7 @@ export class ObjectListing {
         const fragment = this.#fragments.begin();
         await this.#inventory.runInSlices("listing", reader.fill(fragment));
         if (!fragment.isEmpty) yield fragment.finish();
-        else this.#fragments.giveBack(fragment.finish());
+        else this.#fragments.recycle(fragment.finish());
       }
     }
     if (isMembers) yield Buffer.from("}");

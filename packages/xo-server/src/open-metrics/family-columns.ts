@@ -1,4 +1,4 @@
-import type { Shape } from "../stats/shape.js";
+import type { ColumnSet } from "../stats/column-set.js";
 import { measuredFamilies } from "./measured-families.js";
 
 /** A column of one family. */
@@ -10,21 +10,21 @@ export interface FamilyColumn {
 
 type ColumnsByFamily = ReadonlyMap<number, readonly FamilyColumn[]>;
 
-/** Columns by the index of their family in measuredFamilies, computed once per shape. */
+/** Columns by the index of their family in measuredFamilies, computed once per set of columns. */
 export class FamilyColumns {
-  readonly #byShape = new WeakMap<Shape, ColumnsByFamily>();
+  readonly #byShape = new WeakMap<ColumnSet, ColumnsByFamily>();
 
-  of(shape: Shape): ColumnsByFamily {
-    const columns = this.#byShape.get(shape) ?? findColumns(shape);
-    this.#byShape.set(shape, columns);
+  of(columnSet: ColumnSet): ColumnsByFamily {
+    const columns = this.#byShape.get(columnSet) ?? findColumns(columnSet);
+    this.#byShape.set(columnSet, columns);
     return columns;
   }
 }
 
-function findColumns(shape: Shape): ColumnsByFamily {
+function findColumns(columnSet: ColumnSet): ColumnsByFamily {
   const found = new Map<number, FamilyColumn[]>();
-  for (const [column, name] of shape.names.entries()) {
-    const match = findFamily(shape.type, name);
+  for (const [column, name] of columnSet.names.entries()) {
+    const match = findFamily(columnSet.type, name);
     if (match === undefined) continue;
     const columns = found.get(match.family) ?? [];
     columns.push({ column, label: match.label });

@@ -9,7 +9,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
 import { shortest } from "../stats/shortest.js";
-import type { Track } from "../stats/track.js";
+import type { MetricSeries } from "../stats/metric-series.js";
 import type { PoolSummary } from "../status/status.js";
 import { pause } from "../tasks/pause.js";
 import { FamilyColumns } from "./family-columns.js";
@@ -62,7 +62,7 @@ export class OpenMetrics {
     yield Buffer.from(this.#pools(names));
     await this.#addNames("host", names);
     await this.#addNames("SR", names);
-    const tracks = await this.#readTracks();
+    const allSeries = await this.#readSeries();
     const labels = await this.#labels(names);
     const columns = this.#columns;
     const parts: string[] = [];
@@ -75,7 +75,7 @@ export class OpenMetrics {
     };
     for (const [number, family] of measuredFamilies.entries())
       yield* write(
-        writeMeasured(family, number, { tracks, labels, columns, parts }),
+        writeMeasured(family, number, { allSeries, labels, columns, parts }),
       );
     for (const family of objectFamilies) {
       const objects = await this.#list(family.type, family.fields);
@@ -134,17 +134,17 @@ export class OpenMetrics {
   }
 
   /** The latest metrics of running hosts; hosts that fail or are slow are omitted. */
-  async #readTracks(): Promise<Track[]> {
+  async #readSeries(): Promise<MetricSeries[]> {
     const { objects, stats, clock } = this.#options;
     const hosts = await this.#list("host", ["power_state"]);
-    const tracks: Track[] = [];
+    const allSeries: MetricSeries[] = [];
     const done = new AbortController();
     const all = Promise.all(
       hosts.map(async ({ id, power_state }) => {
         if (power_state !== "Running") return;
         try {
           const host = toStatsHost(objects.get(String(id), "host"));
-          for (const track of await stats.latest(host)) tracks.push(track);
+          for (const series of await stats.latest(host)) allSeries.push(series);
         } catch {
           // The host has no samples in this scrape.
         }
@@ -152,7 +152,7 @@ export class OpenMetrics {
     );
     await Promise.race([all, pause(clock, TIMEOUT_MS, done.signal)]);
     done.abort();
-    return [...tracks];
+    return [...allSeries];
   }
 
   /** Encoded labels of hosts and running VMs, by id. */
@@ -190,7 +190,7 @@ function* parseAll(rows: readonly Buffer[], objects: ViewObject[]): Steps {
 }
 
 interface Sources {
-  readonly tracks: readonly Track[];
+  readonly allSeries: readonly MetricSeries[];
   readonly labels: ReadonlyMap<string, string>;
   readonly columns: FamilyColumns;
   readonly parts: string[];
@@ -199,23 +199,23 @@ interface Sources {
 function* writeMeasured(
   family: MeasuredFamily,
   number: number,
-  { tracks, labels, columns, parts }: Sources,
+  { allSeries, labels, columns, parts }: Sources,
 ): Steps {
   const { name, factor, label } = family;
   let isFirst = true;
-  for (const [i, track] of tracks.entries()) {
+  for (const [i, series] of allSeries.entries()) {
     if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
-    const objectLabels = labels.get(track.uuid);
+    const objectLabels = labels.get(series.uuid);
     if (objectLabels === undefined) continue;
-    for (const column of columns.of(track.shape).get(number) ?? []) {
-      const value = shortest(track.at(track.end, column.column)) * factor;
+    for (const column of columns.of(series.columnSet).get(number) ?? []) {
+      const value = shortest(series.at(series.end, column.column)) * factor;
       if (!Number.isFinite(value)) continue;
       const columnLabel =
         label === undefined ? "" : `,${toLabels({ [label]: column.label })}`;
       if (isFirst) parts.push(openMetricsHead(family));
       isFirst = false;
       parts.push(
-        sampleLine(name, objectLabels + columnLabel, value, track.end),
+        sampleLine(name, objectLabels + columnLabel, value, series.end),
       );
     }
   }

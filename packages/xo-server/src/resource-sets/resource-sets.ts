@@ -7,22 +7,22 @@ import type { Reservation } from "../reservations/reservations.js";
 import {
   noGrowth,
   type AssignedAddress,
-  type GrownShare,
+  type GrowthReservation,
   type OpenResourceSet,
   type ResourceSetAccess,
   type ResourceUsage,
-  type TakenShare,
+  type UsageReservation,
 } from "../vms/resource-sets.js";
 import { noUsage, readUsage, type SetUsage } from "./set-usage.js";
 import { poolsOf } from "./pools-of.js";
 import {
-  SetShares,
+  UsageReservations,
   usageNames,
-  type SetSharesOptions,
-  type Taken,
-} from "./set-shares.js";
+  type UsageReservationsOptions,
+  type ReservedUsage,
+} from "./usage-reservations.js";
 
-export interface ResourceSetsOptions extends SetSharesOptions {
+export interface ResourceSetsOptions extends UsageReservationsOptions {
   readonly store: Pick<Store, "resourceSets" | "acls">;
   /** Absent: the server has no IP pools. */
   readonly addresses?: AddressAllocator;
@@ -52,11 +52,11 @@ export interface PublicResourceSet extends Omit<
  */
 export class ResourceSets implements ResourceSetAccess {
   readonly #options: ResourceSetsOptions;
-  readonly #shares: SetShares;
+  readonly #shares: UsageReservations;
 
   constructor(options: ResourceSetsOptions) {
     this.#options = options;
-    this.#shares = new SetShares(options);
+    this.#shares = new UsageReservations(options);
   }
 
   /** The resource sets of a user; all sets for administrators. */
@@ -86,13 +86,13 @@ export class ResourceSets implements ResourceSetAccess {
   open(id: string, context: HandlerContext): OpenResourceSet {
     const set = this.#find(id, context);
     const usable = new Set(set.objects);
-    const taken: Reservation<Taken>[] = [];
+    const taken: Reservation<ReservedUsage>[] = [];
     return {
       has: (objectId) => usable.has(objectId),
-      take: async (usage, vmId) => {
-        const mine = await this.#shares.take(id, usage, { moved: vmId });
+      reserve: async (usage, vmId) => {
+        const mine = await this.#shares.reserve(id, usage, { moved: vmId });
         if (vmId === undefined) taken.push(mine);
-        return () => this.#shares.drop(mine);
+        return () => this.#shares.release(mine);
       },
       own: async (vmId) => {
         await this.#shares.settle(taken, vmId);
@@ -105,23 +105,23 @@ export class ResourceSets implements ResourceSetAccess {
     setId: string,
     vmId: string,
     growth: ResourceUsage,
-  ): Promise<GrownShare> {
+  ): Promise<GrowthReservation> {
     if (usageNames.every((name) => (growth[name] ?? 0) <= 0)) return noGrowth;
-    const mine = await this.#shares.take(setId, growth, { grown: vmId });
+    const mine = await this.#shares.reserve(setId, growth, { grown: vmId });
     return {
-      giveBack: () => this.#shares.drop(mine),
-      done: () => this.#shares.settle([mine], vmId),
+      release: () => this.#shares.release(mine),
+      settle: () => this.#shares.settle([mine], vmId),
     };
   }
 
-  async takeFor(
+  async reserveFor(
     setId: string,
     usage: ResourceUsage,
     context: HandlerContext,
-  ): Promise<TakenShare> {
-    const mine = await this.#shares.take(setId, usage);
+  ): Promise<UsageReservation> {
+    const mine = await this.#shares.reserve(setId, usage);
     return {
-      giveBack: () => this.#shares.drop(mine),
+      release: () => this.#shares.release(mine),
       own: async (vmId) => {
         await this.#shares.settle([mine], vmId);
         const set = this.#options.store.resourceSets.get(setId);

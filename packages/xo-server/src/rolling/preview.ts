@@ -5,7 +5,7 @@ import { nameOf, type StuckVm } from "../hosts/stuck-vms.js";
 import { stuckReason } from "../hosts/stuck-reason.js";
 import {
   afterInstallation,
-  mostNeeded,
+  mostExtensiveRestart,
   type MissingPatch,
 } from "../updates/missing-patch.js";
 import type { MaintenanceWindows } from "../schedules/maintenance-windows.js";
@@ -112,7 +112,8 @@ export function toPreview(
       .sort((a, b) => rank(a) - rank(b))
       .map((host) => {
         const updates = patches.get(host.id) ?? [];
-        const least = kind === "reboot" ? "reboot-host" : mostNeeded(updates);
+        const least =
+          kind === "reboot" ? "reboot-host" : mostExtensiveRestart(updates);
         return {
           id: host.id,
           name: nameOf(host),

@@ -6,9 +6,9 @@ import {
 } from "./fetch-measurements.js";
 import { archives, type Granularity } from "./granularity.js";
 import type { MemoryShare } from "./memory-share.js";
-import { entryOf, putAll, toTrack } from "./object-table.js";
-import { shapeOf } from "./shape.js";
-import { Track } from "./track.js";
+import { entryOf, putAll, toSeries } from "./object-table.js";
+import { columnSetOf } from "./column-set.js";
+import { MetricSeries } from "./metric-series.js";
 
 export interface CoarseStatsParts extends FetchParts {
   readonly share: MemoryShare;
@@ -25,11 +25,11 @@ interface CachedArchive {
   readonly uuid: string;
   readonly granularity: Granularity;
   host: StatsHost;
-  track: Track | undefined;
+  series: MetricSeries | undefined;
   /** By the local clock, in ms. */
   fetchedAt: number;
   requestedAt: number;
-  fetching?: Promise<Track>;
+  fetching?: Promise<MetricSeries>;
 }
 
 /**
@@ -48,8 +48,8 @@ export class CoarseStats {
   /** Size of the rows. */
   get bytes(): number {
     let bytes = 0;
-    for (const { track } of this.#cache.values())
-      bytes += track?.byteLength ?? 0;
+    for (const { series } of this.#cache.values())
+      bytes += series?.byteLength ?? 0;
     return bytes;
   }
 
@@ -58,13 +58,13 @@ export class CoarseStats {
     host: StatsHost,
     uuid: string,
     granularity: Granularity,
-  ): Promise<Track> {
+  ): Promise<MetricSeries> {
     const key = `${granularity} ${host.pool} ${uuid}`;
     const now = this.#parts.clock.now();
     let archive = this.#cache.get(key);
     if (archive === undefined) {
       const nothing = {
-        track: undefined,
+        series: undefined,
         fetchedAt: -Infinity,
         requestedAt: now,
       };
@@ -73,15 +73,15 @@ export class CoarseStats {
     }
     archive.host = host;
     archive.requestedAt = now;
-    const track =
-      archive.track !== undefined && now - archive.fetchedAt < FRESH_MS
-        ? archive.track
+    const series =
+      archive.series !== undefined && now - archive.fetchedAt < FRESH_MS
+        ? archive.series
         : await this.#fetchOnce(archive).catch((error: unknown) => {
-            if (archive.track === undefined) this.#cache.delete(key);
+            if (archive.series === undefined) this.#cache.delete(key);
             throw error;
           });
-    this.#parts.share.retain(track, () => this.#cache.delete(key));
-    return track;
+    this.#parts.share.retain(series, () => this.#cache.delete(key));
+    return series;
   }
 
   /**
@@ -98,7 +98,7 @@ export class CoarseStats {
     await Promise.allSettled(due.map((archive) => this.#fetchOnce(archive)));
   }
 
-  #fetchOnce(archive: CachedArchive): Promise<Track> {
+  #fetchOnce(archive: CachedArchive): Promise<MetricSeries> {
     archive.fetching ??= this.#turns
       .run(() => this.#fetch(archive))
       .finally(() => {
@@ -107,9 +107,9 @@ export class CoarseStats {
     return archive.fetching;
   }
 
-  async #fetch(archive: CachedArchive): Promise<Track> {
+  async #fetch(archive: CachedArchive): Promise<MetricSeries> {
     const { step, points } = archives[archive.granularity];
-    const before = archive.track;
+    const before = archive.series;
     const start = before === undefined ? -points * step : before.end + 1;
     const only = archive.uuid;
     const requested = { step, start, only };
@@ -120,17 +120,17 @@ export class CoarseStats {
       return before ?? nothing(only, { step, end: table.end });
     const goesOn =
       before?.step === table.step &&
-      before.shape === entry.shape &&
+      before.columnSet === entry.columnSet &&
       table.end - before.end < points * step;
     if (goesOn) putAll(before, table, entry);
     else if (before === undefined)
-      archive.track = toTrack(table, entry, points);
+      archive.series = toSeries(table, entry, points);
     else {
       this.#parts.share.release(before);
-      archive.track = undefined;
+      archive.series = undefined;
       return this.#fetch(archive);
     }
-    return archive.track!;
+    return archive.series!;
   }
 }
 
@@ -138,6 +138,6 @@ export class CoarseStats {
 export function nothing(
   uuid: string,
   when: { readonly step: number; readonly end: number },
-): Track {
-  return new Track({ uuid, shape: shapeOf("vm", "")! }, when, 1);
+): MetricSeries {
+  return new MetricSeries({ uuid, columnSet: columnSetOf("vm", "")! }, when, 1);
 }

@@ -7,11 +7,11 @@ import {
 } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import { readLegend, type Legend, type LegendEntry } from "./legend.js";
-import type { TrackedObject, Tracks } from "./tracks.js";
+import type { TrackedObject, SeriesStore } from "./series-store.js";
 
 export interface FollowedHostParts extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly tracks: Tracks;
+  readonly seriesStore: SeriesStore;
   /** Called when an object has a new row. */
   readonly onRow: (followed: TrackedObject, nowMs: number) => void;
 }
@@ -138,29 +138,29 @@ export class FollowedHost {
     yield;
     for (const [i, { uuid }] of this.#legend.entries.entries()) {
       if (i % OBJECTS_PER_STEP === OBJECTS_PER_STEP - 1) yield;
-      const followed = this.#parts.tracks.get(pool, uuid);
+      const followed = this.#parts.seriesStore.get(pool, uuid);
       if (followed?.host === id && !uuids.has(uuid)) followed.host = undefined;
     }
   }
 
   #apply({ id, pool }: StatsHost, table: XportTable, entry: LegendEntry): void {
-    const { tracks, clock, onRow } = this.#parts;
+    const { seriesStore, clock, onRow } = this.#parts;
     const { rows, step, end, values, columns } = table;
     const now = clock.now();
-    let followed = tracks.get(pool, entry.uuid);
-    if (followed === undefined || followed.track.step !== step)
-      followed = tracks.add(pool, entry, { step, end: end - rows * step });
+    let followed = seriesStore.get(pool, entry.uuid);
+    if (followed === undefined || followed.series.step !== step)
+      followed = seriesStore.add(pool, entry, { step, end: end - rows * step });
     else if (!isItsTurn(followed, id, now)) return;
-    tracks.reshape(followed, entry);
-    const { track } = followed;
-    if (track.rows > 0) {
+    seriesStore.setColumns(followed, entry);
+    const { series } = followed;
+    if (series.rows > 0) {
       const shift = clockShift(followed, end, now);
-      if (shift !== 0) track.shift(shift);
+      if (shift !== 0) series.shift(shift);
     }
     for (let row = 0; row < rows; row++) {
       const time = end - (rows - 1 - row) * step;
-      if (time > track.end) tracks.fit(followed);
-      track.put(time, values, row * columns + entry.from);
+      if (time > series.end) seriesStore.fit(followed);
+      series.put(time, values, row * columns + entry.from);
     }
     followed.host = id;
     followed.receivedAt = now;
@@ -173,12 +173,12 @@ export class FollowedHost {
  * reports.
  */
 function isItsTurn(
-  { host, receivedAt: receivedAt, track }: TrackedObject,
+  { host, receivedAt: receivedAt, series }: TrackedObject,
   id: string,
   now: number,
 ): boolean {
   const isHost = host === undefined || host === id;
-  return isHost || now - receivedAt > MAX_MISSING * track.step * 1000;
+  return isHost || now - receivedAt > MAX_MISSING * series.step * 1000;
 }
 
 /**
@@ -187,7 +187,7 @@ function isItsTurn(
  * time.
  */
 function clockShift(
-  { receivedAt: receivedAt, track: { end, step } }: TrackedObject,
+  { receivedAt: receivedAt, series: { end, step } }: TrackedObject,
   newEnd: number,
   now: number,
 ): number {

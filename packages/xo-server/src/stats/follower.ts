@@ -7,7 +7,7 @@ import { archives } from "./granularity.js";
 import type { HostStats } from "./host-stats.js";
 import type { NowValues } from "./now-values.js";
 import type { StatsInterval } from "./stats-interval.js";
-import type { TrackedObject } from "./tracks.js";
+import type { TrackedObject } from "./series-store.js";
 
 export interface FollowerOptions {
   readonly hosts: HostStats;
@@ -249,7 +249,7 @@ export class Follower {
       now.dropIfOld(followed, at - silenceMs);
       return at - followed.receivedAt > FORGET_MS;
     };
-    await inventory.runInSlices("stats", hosts.tracks.sweep(goes));
+    await inventory.runInSlices("stats", hosts.seriesStore.sweep(goes));
     now.commit();
     const lags = live.flatMap(({ id }) => {
       const end = hosts.endOf(id);

@@ -11,9 +11,9 @@ import {
 import { FollowedHost } from "./followed-host.js";
 import { archives, type Granularity } from "./granularity.js";
 import { MemoryShare, MOST_ROWS } from "./memory-share.js";
-import { entryOf, putAll, toTrack } from "./object-table.js";
-import type { Track } from "./track.js";
-import { Tracks, type TrackedObject } from "./tracks.js";
+import { entryOf, putAll, toSeries } from "./object-table.js";
+import type { MetricSeries } from "./metric-series.js";
+import { SeriesStore, type TrackedObject } from "./series-store.js";
 
 export interface HostStatsOptions extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
@@ -44,25 +44,25 @@ const WINDOW_MS = MOST_ROWS * archives.seconds.step * 1000;
  * requested once for all readers, whether hosts are followed or not.
  */
 export class HostStats {
-  readonly tracks: Tracks;
+  readonly seriesStore: SeriesStore;
   readonly coarse: CoarseStats;
   readonly #options: HostStatsOptions;
   readonly #freshMs: () => number;
   readonly #hosts = new Map<string, FollowedHost>();
-  readonly #completing = new Map<Track, Promise<void>>();
+  readonly #completing = new Map<MetricSeries, Promise<void>>();
   readonly #turns = new Semaphore(MAX_FETCHES);
 
   constructor(options: HostStatsOptions) {
     const share = new MemoryShare(options.limitBytes ?? 128 * MIB);
     this.#options = options;
     this.#freshMs = options.freshMs ?? (() => FRESH_MS);
-    this.tracks = new Tracks(share);
+    this.seriesStore = new SeriesStore(share);
     this.coarse = new CoarseStats({ ...options, share });
   }
 
   /** Estimated size of all cached data. */
   get bytes(): number {
-    return this.tracks.bytes + this.coarse.bytes;
+    return this.seriesStore.bytes + this.coarse.bytes;
   }
 
   /**
@@ -88,12 +88,12 @@ export class HostStats {
    * The host's own metrics and those of its VMs and SRs.
    * @throws XoError see fetchMeasurements
    */
-  async latest(host: StatsHost): Promise<readonly Track[]> {
+  async latest(host: StatsHost): Promise<readonly MetricSeries[]> {
     const followed = await this.#fresh(host);
     return followed.entries.flatMap(({ uuid }) => {
-      const of = this.tracks.get(host.pool, uuid);
+      const of = this.seriesStore.get(host.pool, uuid);
       // During a migration two hosts report the VM.
-      return of?.host === host.id ? [of.track] : [];
+      return of?.host === host.id ? [of.series] : [];
     });
   }
 
@@ -105,18 +105,18 @@ export class HostStats {
     host: StatsHost,
     uuid: string,
     granularity: Granularity,
-  ): Promise<Track> {
+  ): Promise<MetricSeries> {
     if (granularity !== "seconds")
       return this.coarse.read(host, uuid, granularity);
     const { end } = await this.#fresh(host, uuid);
-    const followed = this.tracks.get(host.pool, uuid);
+    const followed = this.seriesStore.get(host.pool, uuid);
     if (followed === undefined)
       return nothing(uuid, { step: archives.seconds.step, end });
-    this.tracks.share.retain(followed.track, () => {
+    this.seriesStore.share.retain(followed.series, () => {
       followed.isWhole = false;
     });
     if (!followed.isWhole) await this.#complete(host, followed);
-    return followed.track;
+    return followed.series;
   }
 
   /**
@@ -127,7 +127,7 @@ export class HostStats {
     xapi: StatsHost["xapi"],
     uuid: string,
     granularity: Granularity,
-  ): Promise<Track | undefined> {
+  ): Promise<MetricSeries | undefined> {
     const { step, points } = archives[granularity];
     const tables = await fetchArchives(uuid, xapi, this.#options).catch(
       (error: unknown) => {
@@ -137,15 +137,15 @@ export class HostStats {
     );
     const table = tables.find((one) => one.step === step);
     const entry = table && entryOf(table, "");
-    return entry && toTrack(table, entry, points);
+    return entry && toSeries(table, entry, points);
   }
 
   #host({ id }: StatsHost): FollowedHost {
     let host = this.#hosts.get(id);
     if (host === undefined) {
-      const { tracks } = this;
+      const { seriesStore } = this;
       const { onRow = () => undefined } = this.#options;
-      host = new FollowedHost({ ...this.#options, tracks, onRow });
+      host = new FollowedHost({ ...this.#options, seriesStore, onRow });
       this.#hosts.set(id, host);
     }
     return host;
@@ -159,7 +159,7 @@ export class HostStats {
     try {
       await this.#turns.run(() => followed.fetch(host));
     } catch (error) {
-      const known = this.tracks.get(host.pool, uuid ?? "");
+      const known = this.seriesStore.get(host.pool, uuid ?? "");
       const receivedAt = known?.receivedAt ?? -Infinity;
       if (clock.now() - receivedAt > WINDOW_MS) throw error;
     }
@@ -167,15 +167,15 @@ export class HostStats {
   }
 
   async #complete(host: StatsHost, followed: TrackedObject): Promise<void> {
-    const { track } = followed;
-    let completing = this.#completing.get(track);
+    const { series } = followed;
+    let completing = this.#completing.get(series);
     if (completing === undefined) {
       completing = this.#turns
         .run(() => this.#fetchWhole(host, followed))
         // Without that data the series is shorter; the next reader triggers a retry.
         .catch(() => undefined)
-        .finally(() => this.#completing.delete(track));
-      this.#completing.set(track, completing);
+        .finally(() => this.#completing.delete(series));
+      this.#completing.set(series, completing);
     }
     const early = new AbortController();
     const { clock } = this.#options;
@@ -188,15 +188,20 @@ export class HostStats {
 
   async #fetchWhole(host: StatsHost, followed: TrackedObject): Promise<void> {
     const { step, points } = archives.seconds;
-    const { track } = followed;
-    const requested = { step, start: -points * step, only: track.uuid };
+    const { series } = followed;
+    const requested = { step, start: -points * step, only: series.uuid };
     const table = await fetchMeasurements(host, requested, this.#options);
-    const entry = entryOf(table, track.uuid);
-    const isKept = this.tracks.get(host.pool, track.uuid)?.track === track;
-    if (!isKept || entry?.shape !== track.shape || table.step !== track.step)
+    const entry = entryOf(table, series.uuid);
+    const isKept =
+      this.seriesStore.get(host.pool, series.uuid)?.series === series;
+    if (
+      !isKept ||
+      entry?.columnSet !== series.columnSet ||
+      table.step !== series.step
+    )
       return;
-    this.tracks.resize(track, MOST_ROWS);
-    putAll(track, table, entry);
+    this.seriesStore.resize(series, MOST_ROWS);
+    putAll(series, table, entry);
     followed.isWhole = true;
   }
 }

@@ -1,10 +1,10 @@
 import type { Steps } from "@xo-server/inventory";
-import { shapeOf, type Shape } from "./shape.js";
+import { columnSetOf, type ColumnSet } from "./column-set.js";
 
 /** An object of a response, with its columns. */
 export interface LegendEntry {
   readonly uuid: string;
-  readonly shape: Shape;
+  readonly columnSet: ColumnSet;
   /** Index of its first column; its columns are contiguous. */
   readonly from: number;
 }
@@ -31,14 +31,14 @@ export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
     const uuid = bytes.indexOf(TAB, type + 1);
     // A copy: a substring would retain the whole text.
     const names = bytes.toString("utf8", uuid + 1, end);
-    const shape = shapeOf(bytes.toString("latin1", at, type), names);
-    if (shape !== undefined)
+    const columnSet = columnSetOf(bytes.toString("latin1", at, type), names);
+    if (columnSet !== undefined)
       entries.push({
         uuid: bytes.toString("latin1", type + 1, uuid),
-        shape,
+        columnSet,
         from,
       });
-    from += shape?.names.length ?? names.split("\t").length;
+    from += columnSet?.names.length ?? names.split("\t").length;
     at = end + 1;
     if (line % LINES_PER_STEP === 0) yield;
   }

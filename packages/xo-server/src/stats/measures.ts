@@ -1,4 +1,4 @@
-import type { Shape } from "./shape.js";
+import type { ColumnSet } from "./column-set.js";
 
 /** Where a XAPI column appears in the API, and in which unit. */
 export interface Measure {
@@ -80,24 +80,27 @@ export interface MappedColumn {
 
 const columns = new WeakMap<
   readonly Measure[],
-  WeakMap<Shape, readonly MappedColumn[]>
+  WeakMap<ColumnSet, readonly MappedColumn[]>
 >();
 
-/** Unknown columns are left out. Computed once per shape. */
+/** Unknown columns are left out. Computed once per set of columns. */
 export function mapColumns(
-  shape: Shape,
+  columnSet: ColumnSet,
   measures: readonly Measure[],
 ): readonly MappedColumn[] {
   const known =
-    columns.get(measures) ?? new WeakMap<Shape, readonly MappedColumn[]>();
+    columns.get(measures) ?? new WeakMap<ColumnSet, readonly MappedColumn[]>();
   columns.set(measures, known);
-  const found = known.get(shape) ?? find(shape, measures);
-  known.set(shape, found);
+  const found = known.get(columnSet) ?? find(columnSet, measures);
+  known.set(columnSet, found);
   return found;
 }
 
 /** Finds measures, in the order of output: `cpus.2` before `cpus.10`. */
-function find({ names }: Shape, measures: readonly Measure[]): MappedColumn[] {
+function find(
+  { names }: ColumnSet,
+  measures: readonly Measure[],
+): MappedColumn[] {
   const all = names.flatMap((name, column) => {
     for (const { pattern, path, factor = 1 } of measures) {
       const match = pattern.exec(name);

@@ -1,4 +1,4 @@
-import type { Track } from "./track.js";
+import type { MetricSeries } from "./metric-series.js";
 
 /**
  * Overhead of an object besides its rows, in bytes: measured with 100,000
@@ -23,7 +23,7 @@ const SPARE = 1.1;
 export class MemoryShare {
   readonly limitBytes: number;
   /** Most recently requested last. */
-  readonly #retained = new Map<Track, () => void>();
+  readonly #retained = new Map<MetricSeries, () => void>();
   #retainedBytes = 0;
   #rows: number = MOST_ROWS;
 
@@ -37,28 +37,29 @@ export class MemoryShare {
   }
 
   /** @returns number of rows for this object */
-  rowsOf(track: Track): number {
-    return this.#retained.has(track) ? MOST_ROWS : this.#rows;
+  rowsOf(series: MetricSeries): number {
+    return this.#retained.has(series) ? MOST_ROWS : this.#rows;
   }
 
-  /** @param onGone called when the object is released */
-  retain(track: Track, onGone: () => void = () => undefined): void {
-    this.release(track);
-    this.#retained.set(track, onGone);
-    this.#retainedBytes += costOf(track);
-    for (const [oldest, gone] of this.#retained) {
-      if (this.#retainedBytes <= this.limitBytes / 2 || oldest === track) break;
+  /** @param onRelease called when the object is released */
+  retain(series: MetricSeries, onRelease: () => void = () => undefined): void {
+    this.release(series);
+    this.#retained.set(series, onRelease);
+    this.#retainedBytes += costOf(series);
+    for (const [oldest, release] of this.#retained) {
+      if (this.#retainedBytes <= this.limitBytes / 2 || oldest === series)
+        break;
       this.release(oldest);
-      gone();
+      release();
     }
   }
 
-  isRetained(track: Track): boolean {
-    return this.#retained.has(track);
+  isRetained(series: MetricSeries): boolean {
+    return this.#retained.has(series);
   }
 
-  release(track: Track): void {
-    if (this.#retained.delete(track)) this.#retainedBytes -= costOf(track);
+  release(series: MetricSeries): void {
+    if (this.#retained.delete(series)) this.#retainedBytes -= costOf(series);
   }
 
   get wantedBytes(): number {
@@ -78,7 +79,7 @@ export class MemoryShare {
 }
 
 /** Memory of a series with all rows, whether or not they are filled, in bytes. */
-function costOf({ shape, capacity }: Track): number {
+function costOf({ columnSet, capacity }: MetricSeries): number {
   const rows = Math.max(capacity, MOST_ROWS);
-  return OBJECT_BYTES + 4 * shape.names.length * rows;
+  return OBJECT_BYTES + 4 * columnSet.names.length * rows;
 }

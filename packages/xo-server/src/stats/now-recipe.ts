@@ -1,4 +1,4 @@
-import type { Shape } from "./shape.js";
+import type { ColumnSet } from "./column-set.js";
 
 /** Computes one of the `now` metrics from the columns of an object. */
 type Formula = (latest: (column: number) => number) => number;
@@ -9,53 +9,53 @@ export type MetricFormulas = readonly Formula[];
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-const recipes = new WeakMap<Shape, MetricFormulas>();
+const recipes = new WeakMap<ColumnSet, MetricFormulas>();
 
 /** Created once per set of columns. SRs have none of these metrics. */
-export function metricFormulas(shape: Shape): MetricFormulas {
-  let recipe = recipes.get(shape);
+export function metricFormulas(columnSet: ColumnSet): MetricFormulas {
+  let recipe = recipes.get(columnSet);
   if (recipe === undefined) {
-    recipe = shape.type === "vm" ? ofVm(shape) : ofHost(shape);
-    if (shape.type === "sr") recipe = [];
-    recipes.set(shape, recipe);
+    recipe = columnSet.type === "vm" ? ofVm(columnSet) : ofHost(columnSet);
+    if (columnSet.type === "sr") recipe = [];
+    recipes.set(columnSet, recipe);
   }
   return recipe;
 }
 
-function ofVm(shape: Shape): MetricFormulas {
-  const memory = column(shape, "memory");
-  const free = column(shape, "memory_internal_free");
+function ofVm(columnSet: ColumnSet): MetricFormulas {
+  const memory = column(columnSet, "memory");
+  const free = column(columnSet, "memory_internal_free");
   return [
-    cpu(shape, "cpu_usage"),
+    cpu(columnSet, "cpu_usage"),
     (latest) => less(latest(memory), KIB * latest(free)),
-    sum(shape, /^vbd_[^_]+_(read|write)$/),
-    sum(shape, /^vif_\d+_(rx|tx)$/),
+    sum(columnSet, /^vbd_[^_]+_(read|write)$/),
+    sum(columnSet, /^vif_\d+_(rx|tx)$/),
   ];
 }
 
-function ofHost(shape: Shape): MetricFormulas {
-  const total = column(shape, "memory_total_kib");
-  const free = column(shape, "memory_free_kib");
+function ofHost(columnSet: ColumnSet): MetricFormulas {
+  const total = column(columnSet, "memory_total_kib");
+  const free = column(columnSet, "memory_free_kib");
   const aggregates = /^pif_aggr_(rx|tx)$/;
-  const hasAggregates = shape.names.some((name) => aggregates.test(name));
+  const hasAggregates = columnSet.names.some((name) => aggregates.test(name));
   return [
-    cpu(shape, "cpu_avg"),
+    cpu(columnSet, "cpu_avg"),
     (latest) => used(KIB * latest(total), KIB * latest(free)),
-    sum(shape, /^io_throughput_(read|write)_[0-9a-f]{8}$/, MIB),
-    sum(shape, hasAggregates ? aggregates : /^pif_eth\d+_(rx|tx)$/),
+    sum(columnSet, /^io_throughput_(read|write)_[0-9a-f]{8}$/, MIB),
+    sum(columnSet, hasAggregates ? aggregates : /^pif_eth\d+_(rx|tx)$/),
   ];
 }
 
 /** @returns -1: not found */
-function column({ names }: Shape, name: string): number {
+function column({ names }: ColumnSet, name: string): number {
   return names.indexOf(name);
 }
 
 /** The host's average, or else the mean of the cores. */
-function cpu(shape: Shape, name: string): Formula {
-  const total = column(shape, name);
+function cpu(columnSet: ColumnSet, name: string): Formula {
+  const total = column(columnSet, name);
   if (total >= 0) return (latest) => latest(total);
-  const cores = columns(shape, /^cpu\d+$/);
+  const cores = columns(columnSet, /^cpu\d+$/);
   return (latest) => {
     let all = 0;
     for (const core of cores) all += latest(core);
@@ -64,8 +64,8 @@ function cpu(shape: Shape, name: string): Formula {
 }
 
 /** Sum of known values; NaN without any. */
-function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
-  const found = columns(shape, pattern);
+function sum(columnSet: ColumnSet, pattern: RegExp, factor = 1): Formula {
+  const found = columns(columnSet, pattern);
   return (latest) => {
     let all = NaN;
     for (const one of found) {
@@ -86,6 +86,6 @@ function less(all: number, free: number): number {
   return Number.isNaN(free) ? all : Math.max(0, all - free);
 }
 
-function columns({ names }: Shape, pattern: RegExp): number[] {
+function columns({ names }: ColumnSet, pattern: RegExp): number[] {
   return names.flatMap((name, i) => (pattern.test(name) ? [i] : []));
 }

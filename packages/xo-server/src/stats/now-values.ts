@@ -1,6 +1,6 @@
 import { metricFormulas } from "./now-recipe.js";
-import type { Shape } from "./shape.js";
-import type { TrackedObject } from "./tracks.js";
+import type { ColumnSet } from "./column-set.js";
+import type { TrackedObject } from "./series-store.js";
 
 /** Receives latest metrics, published at `commit`. */
 export interface NowSink {
@@ -28,29 +28,29 @@ export class NowValues {
   }
 
   tell(followed: TrackedObject): void {
-    const { track } = followed;
-    const sink = this.#sinkOf(track.shape);
+    const { series } = followed;
+    const sink = this.#sinkOf(series.columnSet);
     if (sink === undefined) return;
     const latest = (column: number) => {
       for (let age = 0; age < ROWS && column >= 0; age++) {
-        const value = track.at(track.end - age * track.step, column);
+        const value = series.at(series.end - age * series.step, column);
         if (Number.isFinite(value)) return value;
       }
       return NaN;
     };
-    for (const [metric, formula] of metricFormulas(track.shape).entries())
-      sink.set(track.uuid, metric, formula(latest));
+    for (const [metric, formula] of metricFormulas(series.columnSet).entries())
+      sink.set(series.uuid, metric, formula(latest));
     followed.isNow = true;
     this.#isChanged = true;
   }
 
   /** Clears the metrics of an object without measurements since a moment (ms since the epoch). */
   dropIfOld(followed: TrackedObject, sinceMs: number): void {
-    const { track, receivedAt, isNow } = followed;
+    const { series, receivedAt, isNow } = followed;
     if (!isNow || receivedAt >= sinceMs) return;
-    const sink = this.#sinkOf(track.shape);
-    for (const metric of metricFormulas(track.shape).keys())
-      sink?.set(track.uuid, metric, NaN);
+    const sink = this.#sinkOf(series.columnSet);
+    for (const metric of metricFormulas(series.columnSet).keys())
+      sink?.set(series.uuid, metric, NaN);
     followed.isNow = false;
     this.#isChanged = true;
   }
@@ -66,7 +66,7 @@ export class NowValues {
     return (this.#opened ??= this.#open());
   }
 
-  #sinkOf({ type }: Shape): NowSink | undefined {
+  #sinkOf({ type }: ColumnSet): NowSink | undefined {
     if (type === "vm") return this.#sinks.VM;
     return type === "host" ? this.#sinks.host : undefined;
   }

@@ -13,7 +13,7 @@ import {
   type Measure,
 } from "./measures.js";
 import { windowOf, writeStats } from "./stats-writer.js";
-import type { Track } from "./track.js";
+import type { MetricSeries } from "./metric-series.js";
 
 export interface StatsRequest {
   readonly granularity?: Granularity | undefined;
@@ -57,7 +57,7 @@ export class ObjectStats {
     const { objects } = this.#options;
     const vm = objects.get(id, "VM");
     const state = String(vm.object["power_state"]);
-    const track =
+    const series =
       state === "Running" || state === "Paused"
         ? await this.#read(
             objects.get(String(vm.object["$container"]), "host"),
@@ -65,7 +65,7 @@ export class ObjectStats {
             request,
           )
         : await this.#archived(vm, request);
-    return new RawJson(await this.#write(track, vmMeasures, request));
+    return new RawJson(await this.#write(series, vmMeasures, request));
   }
 
   /**
@@ -97,8 +97,8 @@ export class ObjectStats {
     request: StatsRequest,
   ): Promise<Buffer> {
     const host = this.#options.objects.get(id, "host");
-    const track = await this.#read(host, host.id, request);
-    return this.#write(track, measures, request);
+    const series = await this.#read(host, host.id, request);
+    return this.#write(series, measures, request);
   }
 
   /** @param uuid UUID of the host or of one of its VMs */
@@ -106,32 +106,32 @@ export class ObjectStats {
     host: PoolObject,
     uuid: string,
     { granularity = "seconds" }: StatsRequest,
-  ): Promise<Track> {
+  ): Promise<MetricSeries> {
     return this.#options.hosts.read(toStatsHost(host), uuid, granularity);
   }
 
   async #archived(
     { id, object, xapi }: PoolObject,
     { granularity = "seconds" }: StatsRequest,
-  ): Promise<Track> {
+  ): Promise<MetricSeries> {
     const { hosts } = this.#options;
-    const track = await this.#turns.run(() =>
+    const series = await this.#turns.run(() =>
       hosts.readArchive(xapi, id, granularity),
     );
-    if (track !== undefined) return track;
+    if (series !== undefined) return series;
     const actual = String(object["power_state"]).toLowerCase();
     const data = { objectId: id, expected: "running", actual };
     throw new XoError("VM_BAD_POWER_STATE", data);
   }
 
   async #write(
-    track: Track,
+    series: MetricSeries,
     measures: readonly Measure[],
     { start }: StatsRequest,
   ): Promise<Buffer> {
-    const columns = mapColumns(track.shape, measures);
+    const columns = mapColumns(series.columnSet, measures);
     const parts: string[] = [];
-    const steps = writeStats(track, columns, windowOf(track, start), parts);
+    const steps = writeStats(series, columns, windowOf(series, start), parts);
     await this.#options.inventory.runInSlices("stats", steps);
     return Buffer.from(parts.join(""));
   }

@@ -1,6 +1,6 @@
 import type { XportTable } from "@xo-server/parser-pool";
 import { readLegend, type LegendEntry } from "./legend.js";
-import { Track } from "./track.js";
+import { MetricSeries } from "./metric-series.js";
 
 /**
  * The object's entry in a table that was requested for it; undefined: the host
@@ -18,23 +18,23 @@ export function entryOf(
 
 /** Adds all rows of a table. */
 export function putAll(
-  track: Track,
+  series: MetricSeries,
   { rows, step, end, values, columns }: XportTable,
   { from }: LegendEntry,
 ): void {
   for (let row = 0; row < rows; row++)
-    track.put(end - (rows - 1 - row) * step, values, row * columns + from);
+    series.put(end - (rows - 1 - row) * step, values, row * columns + from);
 }
 
 /** @param points capacity, including later rows */
-export function toTrack(
+export function toSeries(
   table: XportTable,
   entry: LegendEntry,
   points: number,
-): Track {
+): MetricSeries {
   const { step, rows } = table;
   const end = table.end - rows * step;
-  const track = new Track(entry, { step, end }, Math.max(1, points));
-  putAll(track, table, entry);
-  return track;
+  const series = new MetricSeries(entry, { step, end }, Math.max(1, points));
+  putAll(series, table, entry);
+  return series;
 }

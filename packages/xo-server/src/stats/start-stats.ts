@@ -78,16 +78,16 @@ export function startStats(
   });
   follower.start();
   stops.push("statistics", () => follower.stop());
-  const { limitBytes } = hosts.tracks.share;
+  const { limitBytes } = hosts.seriesStore.share;
   return {
     hosts,
     objects: new ObjectStats({ objects: poolObjects, hosts, inventory }),
     figures: () => ({
       ...follower.figures,
-      objects: hosts.tracks.objects,
+      objects: hosts.seriesStore.objects,
       bytes: hosts.bytes,
       limitBytes,
-      rows: hosts.tracks.share.rows,
+      rows: hosts.seriesStore.share.rows,
     }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Steps } from "@xo-server/inventory";
 import type { MappedColumn } from "./measures.js";
 import { shortest } from "./shortest.js";
-import type { Track } from "./track.js";
+import type { MetricSeries } from "./metric-series.js";
 
 /** Points of a time window. */
 export interface StatsWindow {
@@ -11,8 +11,8 @@ export interface StatsWindow {
 }
 
 /** All cached points; with `start` only later ones. */
-export function windowOf(track: Track, start: number | undefined) {
-  const { end, rows, step } = track;
+export function windowOf(series: MetricSeries, start: number | undefined) {
+  const { end, rows, step } = series;
   const later = start === undefined ? rows : Math.ceil((end - start) / step);
   return { end, points: Math.max(0, Math.min(rows, later)) };
 }
@@ -25,20 +25,20 @@ type Branch = Map<string, Branch | MappedColumn>;
  * null for missing values, in steps of one column.
  */
 export function* writeStats(
-  track: Track,
+  series: MetricSeries,
   columns: readonly MappedColumn[],
   window: StatsWindow,
   parts: string[],
 ): Steps {
   const { end } = window;
-  parts.push(`{"endTimestamp":${end},"interval":${track.step},"stats":`);
-  yield* writeBranch(toTree(columns), track, window, parts);
+  parts.push(`{"endTimestamp":${end},"interval":${series.step},"stats":`);
+  yield* writeBranch(toTree(columns), series, window, parts);
   parts.push("}");
 }
 
 function* writeBranch(
   branch: Branch,
-  track: Track,
+  series: MetricSeries,
   window: StatsWindow,
   parts: string[],
 ): Steps {
@@ -46,9 +46,9 @@ function* writeBranch(
   for (const [key, value] of branch) {
     parts.push(`${separator}${JSON.stringify(key)}:`);
     separator = ",";
-    if (value instanceof Map) yield* writeBranch(value, track, window, parts);
+    if (value instanceof Map) yield* writeBranch(value, series, window, parts);
     else {
-      parts.push(toPoints(track, value, window));
+      parts.push(toPoints(series, value, window));
       yield;
     }
   }
@@ -56,13 +56,13 @@ function* writeBranch(
 }
 
 function toPoints(
-  track: Track,
+  series: MetricSeries,
   { column, factor }: MappedColumn,
   { end, points }: StatsWindow,
 ): string {
   let text = "[";
   for (let i = points - 1; i >= 0; i--) {
-    const value = shortest(track.at(end - i * track.step, column)) * factor;
+    const value = shortest(series.at(end - i * series.step, column)) * factor;
     text += Number.isFinite(value) ? value : "null";
     if (i > 0) text += ",";
   }

@@ -25,7 +25,10 @@ export interface Health {
 }
 
 /** States of a pool before its first listing, without a failure. */
-const ON_ITS_WAY: ReadonlySet<PoolState> = new Set(["connecting", "listing"]);
+const STARTING_STATES: ReadonlySet<PoolState> = new Set([
+  "connecting",
+  "listing",
+]);
 
 export interface Readiness {
   /** The start is complete. */
@@ -53,5 +56,5 @@ export function toHealth(
 }
 
 function isSettled({ state, loadMs, error }: PoolStatus): boolean {
-  return loadMs !== null || error !== null || !ON_ITS_WAY.has(state);
+  return loadMs !== null || error !== null || !STARTING_STATES.has(state);
 }

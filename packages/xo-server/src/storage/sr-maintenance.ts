@@ -60,7 +60,7 @@ export async function enterSrMaintenance(
     throw await undoAfter(error, [
       {
         left: `SR ${sr.id} (in maintenance)`,
-        run: () => giveBack(sr, taken, parts),
+        run: () => restore(sr, taken, parts),
       },
     ]);
   }
@@ -77,10 +77,10 @@ export async function exitSrMaintenance(
 ): Promise<void> {
   const taken = readTaken(sr);
   if (taken === undefined) throw wrong(sr, "inMaintenanceMode", false, true);
-  await giveBack(sr, taken, parts);
+  await restore(sr, taken, parts);
 }
 
-async function giveBack(
+async function restore(
   sr: PoolObject,
   { unpluggedPbds, shutdownVms }: Taken,
   { objects, work }: MaintenanceParts,

@@ -32,9 +32,9 @@ export class TaskParts<P extends { readonly status: Task["status"] }> {
   noteEnd(part: P): void {
     this.#ended.add(part);
     if (this.#ended.size <= MOST_ENDED) return;
-    const gone = this.#oldestSuccess() ?? this.#ended.values().next().value!;
-    this.#ended.delete(gone);
-    this.#parts.delete(gone);
+    const evicted = this.#oldestSuccess() ?? this.#ended.values().next().value!;
+    this.#ended.delete(evicted);
+    this.#parts.delete(evicted);
   }
 
   #oldestSuccess(): P | undefined {

@@ -18,7 +18,7 @@ import {
   type TaskReader,
 } from "./task-changes.js";
 import { TaskJournal } from "./task-journal.js";
-import type { TaskQuestion } from "./task-question.js";
+import type { TaskQuery } from "./task-query.js";
 import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
@@ -47,7 +47,7 @@ export interface PendingTask {
 /** Interval of reading the database for tasks and cancellations of other servers, in ms. */
 const POLL_MS = 1_000;
 /** Interval of notifications about a task with more than FEW_PARTS parts, in ms. */
-const TELL_MS = 250;
+const NOTIFY_MS = 250;
 const FEW_PARTS = 10;
 /** Number of rows of a list that are read at a time. */
 const PAGE = 250;
@@ -119,10 +119,7 @@ export class Tasks {
     return interrupted;
   }
 
-  /**
-   * Loads tasks that this server has adopted from another one, like those of its
-   * own previous run.
-   */
+  /** Loads tasks that this server has adopted from another one, like those of its previous run. */
   load(adopted: readonly Task[]): readonly PendingTask[] {
     return adopted.map((task) => this.#loadInterruptedOne(task));
   }
@@ -154,9 +151,8 @@ export class Tasks {
 
   /**
    * Makes a task visible to clients, and completes it with the result.
-   * @returns when the start of the task is persisted. A single server continues
-   * without its database; with several servers, none could adopt a task that is not
-   * stored, so it is aborted
+   * @returns when the start of the task is persisted. A single server continues without its
+   *   database; with several servers, none could adopt a task that is not stored: it is aborted
    * @throws XoError STORE_UNAVAILABLE, LEASE_LOST
    */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
@@ -179,8 +175,7 @@ export class Tasks {
   }
 
   /**
-   * @param wait whether to wait until the task is not pending any more, or the
-   * signal is aborted
+   * @param wait until the task is not pending any more, or the signal is aborted
    * @returns undefined: there is no such task, or it belongs to another user
    */
   async get(
@@ -201,7 +196,7 @@ export class Tasks {
   /** Tasks, newest first; pages are read on demand. */
   async *list(
     reader: TaskReader,
-    about: TaskQuestion = {},
+    about: TaskQuery = {},
   ): AsyncGenerator<readonly TaskView[], void, void> {
     const mine = reader.isAdmin ? {} : { userId: reader.id };
     let cursor: string | undefined;
@@ -266,18 +261,15 @@ export class Tasks {
    * @returns their number
    */
   async deleteEnded(reader: TaskReader): Promise<number> {
-    const gone = await this.#options.store.deleteEnded(
+    const deleted = await this.#options.store.deleteEnded(
       reader.isAdmin ? undefined : reader.id,
     );
-    for (const { id, userId } of gone)
+    for (const { id, userId } of deleted)
       this.#notify({ kind: "remove", id, userId });
-    return gone.length;
+    return deleted.length;
   }
 
-  /**
-   * @returns a function that unsubscribes
-   * @throws XoError QUEUE_FULL
-   */
+  /** @returns a function that unsubscribes @throws XoError QUEUE_FULL */
   watch(listener: TaskListener): () => void {
     if (this.#listeners.size >= MOST_LISTENERS)
       throw new XoError("QUEUE_FULL", {
@@ -368,7 +360,7 @@ export class Tasks {
     const timer = this.#options.clock.setTimeout(() => {
       this.#notifyTimers.delete(id);
       if (this.#running.has(id)) this.#notifyChange(task);
-    }, TELL_MS);
+    }, NOTIFY_MS);
     this.#notifyTimers.set(id, timer);
   }
 

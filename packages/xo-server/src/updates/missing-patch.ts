@@ -37,7 +37,7 @@ export interface MissingPatch {
 }
 
 /** The most extensive restart that any of these updates needs. */
-export function mostNeeded(
+export function mostExtensiveRestart(
   patches: readonly Pick<MissingPatch, "after">[],
 ): AfterInstallation {
   const ranks = patches.map(({ after }) => afterInstallation.indexOf(after));

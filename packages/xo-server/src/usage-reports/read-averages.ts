@@ -69,7 +69,7 @@ export function* average(
   const entries: LegendEntry[] = [];
   yield* readLegend(table.legend ?? new Uint8Array(0), entries);
   for (const entry of entries) {
-    if (entry.shape.type === "sr") continue;
+    if (entry.columnSet.type === "sr") continue;
     found.set(entry.uuid, averageOf(table, entry, most));
     yield;
   }
@@ -77,12 +77,12 @@ export function* average(
 
 function averageOf(
   { rows, columns, values }: XportTable,
-  { shape, from }: LegendEntry,
+  { columnSet, from }: LegendEntry,
   most: number,
 ): Averages {
   const sums = [0, 0, 0, 0];
   const counts = [0, 0, 0, 0];
-  const formulas = metricFormulas(shape);
+  const formulas = metricFormulas(columnSet);
   for (let row = Math.max(0, rows - most); row < rows; row++) {
     const start = row * columns + from;
     for (const [index, formula] of formulas.entries()) {

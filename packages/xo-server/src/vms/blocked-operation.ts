@@ -5,7 +5,7 @@ import { readRecord } from "./xapi-records.js";
  * Runs an operation that is blocked on a VM, and blocks it again afterwards for the
  * same reason.
  */
-export async function despiteBlock<T>(
+export async function withOperationUnblocked<T>(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   operation: string,
   act: () => Promise<T>,

@@ -52,8 +52,8 @@ export async function createVmFromTemplate(
   const cleanupXapi = untrackedXapi(objects, plan.template.id);
   const note = new VmCreationJournal(work, plan.template.id, plan.name);
   const make = async (rollback: Rollback) => {
-    const giveBack = await set?.take(usageOf(params, plan, objects));
-    if (giveBack !== undefined) rollback.add("its share of the set", giveBack);
+    const release = await set?.reserve(usageOf(params, plan, objects));
+    if (release !== undefined) rollback.add("its share of the set", release);
     const vifs =
       params.resourceSet === undefined || params.resourceSet === null
         ? plan.vifs

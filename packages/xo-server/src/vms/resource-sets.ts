@@ -12,16 +12,20 @@ export interface ResourceSetAccess {
    * Reserves what an existing VM of the set needs in addition.
    * @throws XoError RESOURCES_EXHAUSTED
    */
-  grow(setId: string, vmId: string, growth: ResourceUsage): Promise<GrownShare>;
+  grow(
+    setId: string,
+    vmId: string,
+    growth: ResourceUsage,
+  ): Promise<GrowthReservation>;
   /**
    * Reserves the resources for a copy of a VM of the set, for any caller.
    * @throws XoError RESOURCES_EXHAUSTED
    */
-  takeFor(
+  reserveFor(
     setId: string,
     usage: ResourceUsage,
     context: HandlerContext,
-  ): Promise<TakenShare>;
+  ): Promise<UsageReservation>;
   /**
    * Assigns an address of the set's IP pools to a new VIF.
    * @param network id of its network
@@ -40,23 +44,23 @@ export interface AssignedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
   /** Releases the address, because the VIF was not created. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
 }
 
-export interface GrownShare {
+export interface GrowthReservation {
   /** Releases the reservation, because the VM did not grow. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   /** To be called when the VM has grown. Resolves when the mirror shows that, and counts it. */
-  done(): Promise<void>;
+  settle(): Promise<void>;
 }
 
-export const noGrowth: GrownShare = {
-  giveBack: () => Promise.resolve(),
-  done: () => Promise.resolve(),
+export const noGrowth: GrowthReservation = {
+  release: () => Promise.resolve(),
+  settle: () => Promise.resolve(),
 };
 
-export interface TakenShare {
-  giveBack(): Promise<void>;
+export interface UsageReservation {
+  release(): Promise<void>;
   /**
    * To be called when the VM was created: grants the rights of an owner to the
    * caller, or to all subjects of the set.
@@ -73,7 +77,7 @@ export interface OpenResourceSet {
    * @returns releases the reservation
    * @throws XoError RESOURCES_EXHAUSTED
    */
-  take(usage: ResourceUsage, vmId?: string): Promise<() => Promise<void>>;
+  reserve(usage: ResourceUsage, vmId?: string): Promise<() => Promise<void>>;
   /**
    * To be called when the VM was created from the set: grants the rights of an
    * owner to its creator, or to all users of the set.
@@ -100,16 +104,16 @@ export const noResourceSets: ResourceSetAccess = {
   },
   grow: () => Promise.resolve(noGrowth),
   assignAddress: () => Promise.resolve(undefined),
-  takeFor: () =>
+  reserveFor: () =>
     Promise.resolve({
-      giveBack: () => Promise.resolve(),
+      release: () => Promise.resolve(),
       own: () => Promise.resolve(),
     }),
   share: () => Promise.resolve(),
 };
 
 /** Actions on the objects of a set that its users may perform. */
-const LENT: ReadonlySet<string> = new Set([
+const USER_ACTIONS: ReadonlySet<string> = new Set([
   "read",
   "administrate:create-vm",
   "operate:attach",
@@ -126,7 +130,7 @@ export function checkWith(
   if (set === undefined) return context;
   return {
     check(action, resource, id) {
-      if (!(set.has(id) && LENT.has(action)))
+      if (!(set.has(id) && USER_ACTIONS.has(action)))
         context.check(action, resource, id);
     },
   };

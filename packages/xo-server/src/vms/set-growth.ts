@@ -161,10 +161,10 @@ export async function withGrowth<T>(
   const share = await resourceSets.grow(set, vm.id, { ...none, ...growth });
   try {
     const result = await run();
-    await share.done();
+    await share.settle();
     return result;
   } catch (error) {
-    await share.giveBack();
+    await share.release();
     throw error;
   }
 }
@@ -219,13 +219,13 @@ export async function withCopy(
       : kind === "converted"
         ? { ...whole, disk: 0 }
         : whole;
-  const taken = await resourceSets.takeFor(set, usage, context);
+  const taken = await resourceSets.reserveFor(set, usage, context);
   try {
     const id = await run();
     await taken.own(id);
     return id;
   } catch (error) {
-    await taken.giveBack();
+    await taken.release();
     throw error;
   }
 }
@@ -312,5 +312,5 @@ export async function moveToSet(
   // The current set must also be one of the caller's sets.
   if (present !== undefined) resourceSets.open(present, context);
   const set = resourceSets.open(resourceSet, context);
-  return set.take(usageWithSnapshots(vm, context.objects), vm.id);
+  return set.reserve(usageWithSnapshots(vm, context.objects), vm.id);
 }

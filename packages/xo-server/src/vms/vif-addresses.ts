@@ -28,7 +28,7 @@ export async function assignVifAddresses(
       addressed.push(vif);
       continue;
     }
-    rollback.add("an address of its IP pool", () => found.giveBack());
+    rollback.add("an address of its IP pool", () => found.release());
     addressed.push({ ...vif, [found.family]: [found.address] });
   }
   return addressed;

@@ -4,7 +4,7 @@ import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
 const cause = {
   cause: "manual" as const,
-  person: { ...balancerUser, id: "ada", name: "ada" },
+  user: { ...balancerUser, id: "ada", name: "ada" },
 };
 
 t.test("of two servers one balances a pool", async (t) => {

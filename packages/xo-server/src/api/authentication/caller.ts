@@ -32,9 +32,9 @@ export interface SignInOptions {
    * Whether the request counts as a use of its token, which keeps a session alive.
    * Default: yes.
    */
-  readonly isUse?: boolean;
+  readonly countsAsUse?: boolean;
   /** Aborted when the client has disconnected. */
-  readonly gone?: AbortSignal | undefined;
+  readonly disconnected?: AbortSignal | undefined;
 }
 
 /** Rights of anonymous clients of a demo. */
@@ -78,11 +78,11 @@ export function toSessionCaller(
 async function signIn(
   shown: RequestCredentials,
   address: string,
-  { authenticator, gone, isUse = true }: SignInOptions,
+  { authenticator, disconnected, countsAsUse = true }: SignInOptions,
 ): Promise<Session | undefined> {
   if (shown.kind === "nothing") return undefined;
   if (authenticator === undefined) throw new XoError("CREDENTIALS_INVALID");
   return shown.kind === "token"
-    ? authenticator.byToken(shown.token, address, { isUse })
-    : authenticator.byPassword(shown, address, gone);
+    ? authenticator.byToken(shown.token, address, { countsAsUse })
+    : authenticator.byPassword(shown, address, disconnected);
 }

@@ -62,7 +62,7 @@ export class ApiClient implements Client, LimitedSocket {
   readonly #sendQueue: SendQueue;
   /** Messages received before the socket was paused: those of one chunk at most. */
   readonly #waiting: string[] = [];
-  readonly #gone = new AbortController();
+  readonly #disconnected = new AbortController();
   #session: Session | undefined;
   #timer: unknown;
   /** Number of calls without a response. */
@@ -92,7 +92,7 @@ export class ApiClient implements Client, LimitedSocket {
       this.#onMessage(data, isBinary);
     });
     this.#socket.on("close", () => {
-      this.#gone.abort();
+      this.#disconnected.abort();
       this.#waiting.length = 0;
       options.clock.clearTimeout(this.#timer);
       options.clock.clearTimeout(this.#closing?.timer);
@@ -103,8 +103,8 @@ export class ApiClient implements Client, LimitedSocket {
     });
   }
 
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  get disconnected(): AbortSignal {
+    return this.#disconnected.signal;
   }
 
   get session(): Session | undefined {

@@ -142,7 +142,7 @@ function addAuthentication(
       authenticator,
       anonymous,
       ...uses,
-      gone:
+      disconnected:
         credentials.kind === "password"
           ? createDisconnectSignal(reply)
           : undefined,

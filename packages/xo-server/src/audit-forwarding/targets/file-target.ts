@@ -20,7 +20,8 @@ export function createFileTarget(url: URL, options: LineOptions): AuditTarget {
       const file = await open(path, "a+", 0o600);
       try {
         const tail = await readTail(file, options.maxBytes);
-        if (tail.torn > 0) await file.truncate(tail.size - tail.torn);
+        if (tail.partialBytes > 0)
+          await file.truncate(tail.size - tail.partialBytes);
         const lines = records
           .slice(findNext(records, tail.last))
           .map((record) => `${toAuditLine(record, options)}\n`);
@@ -40,7 +41,7 @@ interface Tail {
   /** The last complete line. */
   readonly last: string | undefined;
   /** Size of an incomplete line of this server at the end of the file; 0: none. */
-  readonly torn: number;
+  readonly partialBytes: number;
   /** The file ends with an incomplete line that this server did not write. */
   readonly isForeign: boolean;
 }
@@ -59,7 +60,7 @@ async function readTail(file: FileHandle, maxBytes: number): Promise<Tail> {
   return {
     size,
     last: end === 0 ? undefined : buffer.toString("latin1", start, end - 1),
-    torn: isOurs ? part.length : 0,
+    partialBytes: isOurs ? part.length : 0,
     isForeign: part !== "" && !isOurs,
   };
 }

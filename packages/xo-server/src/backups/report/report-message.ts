@@ -4,7 +4,7 @@ import { sizeText } from "../../notifications/size-text.js";
 import type {
   NotificationMessage,
   MessageLine,
-  Tone,
+  MessageLevel,
 } from "../../notifications/message.js";
 
 /** What entries of all types of backup jobs may have. */
@@ -174,7 +174,7 @@ function errorOf(error: object | undefined): string {
   return typeof message === "string" ? `: ${message}` : "";
 }
 
-function toneOf(status: RunOutcome["status"]): Tone {
+function toneOf(status: RunOutcome["status"]): MessageLevel {
   if (status === "success") return "resolved";
   return status === "failure" ? "critical" : "warning";
 }

@@ -6,7 +6,7 @@ import { markSet } from "../../vms/set-mark.js";
 import type { VmPlan } from "./restore-plan.js";
 
 export interface RestoreShare {
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   /** The VM is restored: it enters its set, and belongs to the caller. */
   own(
     xapi: Xapi,
@@ -34,9 +34,9 @@ export function sharesOf(
       const mark = configOf(plan)[SET_KEY];
       const set = toSetId(mark);
       if (set === undefined || !isSubject(set, context, sets)) return noShare;
-      const taken = await sets.takeFor(set, usageOf(plan), context);
+      const taken = await sets.reserveFor(set, usageOf(plan), context);
       return {
-        giveBack: () => taken.giveBack(),
+        release: () => taken.release(),
         async own(xapi, { ref, id }) {
           await markSet(xapi, ref, mark);
           await taken.own(id);
@@ -56,7 +56,7 @@ export function withoutSet(plan: VmPlan): VmPlan {
 }
 
 const noShare: RestoreShare = {
-  giveBack: () => Promise.resolve(),
+  release: () => Promise.resolve(),
   own: () => Promise.resolve(),
 };
 

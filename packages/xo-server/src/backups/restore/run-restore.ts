@@ -113,7 +113,7 @@ export async function runRestore(
     journal: new RestoreJournal(task, steps),
   });
   const ref = await restored.catch(async (error: unknown) => {
-    await share?.giveBack();
+    await share?.release();
     throw error;
   });
   task.info("the VM was restored", {

@@ -46,7 +46,7 @@ async function sendParts(
     for await (const part of parts) {
       if (raw.destroyed) return;
       const hasRoom = raw.write(part, () => {
-        fragments.giveBack(part);
+        fragments.recycle(part);
       });
       if (!hasRoom) await waitForDrain(raw);
     }

@@ -12,7 +12,7 @@ import {
 } from "./parts.js";
 import {
   isList,
-  nounOf,
+  collectionNameOf,
   shownPath,
   type RestOperation,
 } from "../operations/rest-operation.js";
@@ -28,7 +28,7 @@ export function describeOperation(operation: RestOperation): Json {
     ...(isPublic ? { security: [] } : {}),
     operationId: rest.operationId,
     summary: rest.summary ?? summary,
-    tags: [rest.path.split("/")[1] ?? nounOf(rest)],
+    tags: [rest.path.split("/")[1] ?? collectionNameOf(rest)],
     "x-mcp-exposure": rest.exposure ?? "deny",
     ...describeInput(operation),
     responses: {

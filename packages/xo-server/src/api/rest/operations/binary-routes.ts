@@ -14,7 +14,7 @@ import {
   readOperationRequest,
   type OperationParts,
 } from "./operation-request.js";
-import { nounOf, type RestOperation } from "./rest-operation.js";
+import { collectionNameOf, type RestOperation } from "./rest-operation.js";
 import { toHref } from "../routing/rest-path.js";
 import {
   callerOf,
@@ -78,7 +78,7 @@ async function answer(
   const receive = await takeOffer(parts.paths, token, kind);
   const result = await receiveUpload(request, receive);
   if (typeof result !== "string") return reply.code(204).send();
-  const folder = operation.rest.creates ?? nounOf(operation.rest);
+  const folder = operation.rest.creates ?? collectionNameOf(operation.rest);
   return reply
     .code(201)
     .header("location", toHref(folder, result))

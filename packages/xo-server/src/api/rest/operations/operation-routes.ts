@@ -11,7 +11,11 @@ import {
   readOperationRequest,
   type OperationParts,
 } from "./operation-request.js";
-import { isList, nounOf, type RestOperation } from "./rest-operation.js";
+import {
+  isList,
+  collectionNameOf,
+  type RestOperation,
+} from "./rest-operation.js";
 import {
   callerOf,
   queryOf,
@@ -69,7 +73,7 @@ async function answer(
     });
   if (list === undefined || !Array.isArray(result))
     return send(reply, operation.rest, result);
-  const noun = nounOf(operation.rest);
+  const noun = collectionNameOf(operation.rest);
   const objects = result as readonly ViewObject[];
   // `servers` of a cluster have names, while `servers/{id}` of the API is a pool
   // connection: no link.
@@ -97,6 +101,9 @@ function send(
   const created = typeof result === "string" ? { id: result } : result;
   const { id } = created as { readonly id?: unknown };
   if (typeof id === "string")
-    reply.header("location", toHref(rest.creates ?? nounOf(rest), id));
+    reply.header(
+      "location",
+      toHref(rest.creates ?? collectionNameOf(rest), id),
+    );
   return reply.send(JSON.stringify(created));
 }

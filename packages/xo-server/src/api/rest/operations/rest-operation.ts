@@ -25,7 +25,7 @@ export function isList({ rest, result }: RestOperation): boolean {
 }
 
 /** The last collection in the path: `users` for `/groups/{id}/users`. */
-export function nounOf({ path }: RestRoute): string {
+export function collectionNameOf({ path }: RestRoute): string {
   const parts = path.split("/").filter((part) => !part.startsWith("{"));
   return parts.at(-1) ?? "";
 }

@@ -35,7 +35,7 @@ export function admittedUses({ url }: FastifyRequest): {
   /** Credentials of the request are ignored. */
   readonly isSignIn: boolean;
   readonly admitsSetUp: boolean;
-  readonly isUse: boolean;
+  readonly countsAsUse: boolean;
 } {
   const path = url
     .split("?", 1)[0]!
@@ -44,6 +44,6 @@ export function admittedUses({ url }: FastifyRequest): {
   return {
     isSignIn: SIGN_IN_PATHS.has(path),
     admitsSetUp: SET_UP_PATHS.has(path),
-    isUse: path !== TICKET_PATH,
+    countsAsUse: path !== TICKET_PATH,
   };
 }

@@ -19,7 +19,7 @@ export function createLoginHandler(options: LoginOptions): RouteHandler {
     const caller = await toCaller(credentials, address, {
       ...options,
       admitsSetUp: true,
-      gone: createDisconnectSignal(reply),
+      disconnected: createDisconnectSignal(reply),
     });
     const { context } = caller;
     const cookie = await createTokenCookie(options.dispatcher, context, {

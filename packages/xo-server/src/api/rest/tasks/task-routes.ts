@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dispatcher } from "../../../operations/dispatcher.js";
 import type { TaskReader } from "../../../tasks/task-changes.js";
-import type { TaskQuestion } from "../../../tasks/task-question.js";
+import type { TaskQuery } from "../../../tasks/task-query.js";
 import type { Tasks } from "../../../tasks/tasks.js";
 import { readListQuery } from "../lists/list-query.js";
 import { collections } from "../collections/collections.js";
@@ -87,7 +87,7 @@ export const accountCollections: readonly (readonly [
 
 function send(
   tasks: Tasks,
-  about: TaskQuestion,
+  about: TaskQuery,
   { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const query = readListQuery(queryOf(request));

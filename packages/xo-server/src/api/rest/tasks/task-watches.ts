@@ -3,7 +3,7 @@ import { compileFilter, type ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { TaskChange, TaskReader } from "../../../tasks/task-changes.js";
 import { mayRead } from "../../../tasks/task-changes.js";
-import { TaskMailbox } from "../../../tasks/task-mailbox.js";
+import { TaskChangeQueue } from "../../../tasks/task-change-queue.js";
 import type { TaskView } from "../../../tasks/task-view.js";
 import type { Tasks } from "../../../tasks/tasks.js";
 import type { CallContext } from "../../../operations/operation.js";
@@ -19,7 +19,7 @@ import { toTaskHref } from "./task-pages.js";
 /** `/tasks?ndjson=true&watch=true`: all tasks, then their changes, as fast as the client reads. */
 export class TaskWatches {
   readonly #tasks: Pick<Tasks, "list" | "watch">;
-  readonly #open = new Set<TaskMailbox>();
+  readonly #open = new Set<TaskChangeQueue>();
 
   constructor(tasks: Pick<Tasks, "list" | "watch">) {
     this.#tasks = tasks;
@@ -32,7 +32,7 @@ export class TaskWatches {
       throw new XoError("INVALID_REQUEST", {
         reason: "watch requires ndjson=true",
       });
-    const mailbox = new TaskMailbox();
+    const mailbox = new TaskChangeQueue();
     // Subscribes before the list is read, so that no change is missed.
     const stop = this.#tasks.watch((change) => {
       if (mayRead(reader, change)) mailbox.put(change);
@@ -68,7 +68,7 @@ export class TaskWatches {
   }
 
   async *#lines(
-    mailbox: TaskMailbox,
+    mailbox: TaskChangeQueue,
     query: ListQuery,
     { reader, context }: { reader: TaskReader; context: CallContext },
   ): AsyncGenerator<Buffer, void, void> {

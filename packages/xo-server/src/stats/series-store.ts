@@ -1,7 +1,7 @@
 import type { Steps } from "@xo-server/inventory";
 import { MemoryShare, OBJECT_BYTES } from "./memory-share.js";
 import type { LegendEntry } from "./legend.js";
-import { Track } from "./track.js";
+import { MetricSeries } from "./metric-series.js";
 
 /** Initial capacity of an object; grows with its rows. */
 const FIRST_ROWS = 4;
@@ -10,7 +10,7 @@ const OBJECTS_PER_STEP = 50;
 
 /** An object with metrics at the finest granularity. */
 export interface TrackedObject {
-  readonly track: Track;
+  readonly series: MetricSeries;
   /** Id of the host that reports the object; undefined: the next host that does. */
   host: string | undefined;
   /** Time at which the latest row arrived, by the local clock, in ms. */
@@ -26,7 +26,7 @@ export interface TrackedObject {
  * pool's metrics. Objects that are no longer reported are removed when all
  * their rows have expired.
  */
-export class Tracks {
+export class SeriesStore {
   readonly share: MemoryShare;
   readonly #pools = new Map<string, Map<string, TrackedObject>>();
   #columns = 0;
@@ -59,45 +59,45 @@ export class Tracks {
     }
     const before = all.get(entry.uuid);
     if (before !== undefined) {
-      this.share.release(before.track);
-      this.#count(before.track, -1);
+      this.share.release(before.series);
+      this.#count(before.series, -1);
     }
     const followed: TrackedObject = {
-      track: new Track(entry, end, FIRST_ROWS),
+      series: new MetricSeries(entry, end, FIRST_ROWS),
       host: undefined,
       receivedAt: -Infinity,
       isWhole: false,
       isNow: before?.isNow ?? false,
     };
     all.set(entry.uuid, followed);
-    this.#count(followed.track, 1);
+    this.#count(followed.series, 1);
     return followed;
   }
 
   /** Allocates space for one more row, or removes rows when memory is scarce. */
-  fit({ track }: TrackedObject): void {
-    const most = this.share.rowsOf(track);
-    const isFull = track.rows === track.capacity;
-    if (track.capacity <= most && !(isFull && track.capacity < most)) return;
-    this.resize(track, Math.min(most, 2 * track.capacity));
+  fit({ series }: TrackedObject): void {
+    const most = this.share.rowsOf(series);
+    const isFull = series.rows === series.capacity;
+    if (series.capacity <= most && !(isFull && series.capacity < most)) return;
+    this.resize(series, Math.min(most, 2 * series.capacity));
   }
 
   /** Changes the columns of an object. */
-  reshape({ track }: TrackedObject, { shape }: LegendEntry): void {
-    if (track.shape === shape) return;
+  setColumns({ series }: TrackedObject, { columnSet }: LegendEntry): void {
+    if (series.columnSet === columnSet) return;
     // Its share of the memory limit changes.
-    const isWanted = this.share.isRetained(track);
-    this.share.release(track);
-    this.#count(track, -1);
-    track.reshape(shape);
-    this.#count(track, 1);
-    if (isWanted) this.share.retain(track);
+    const isWanted = this.share.isRetained(series);
+    this.share.release(series);
+    this.#count(series, -1);
+    series.setColumns(columnSet);
+    this.#count(series, 1);
+    if (isWanted) this.share.retain(series);
   }
 
-  resize(track: Track, rows: number): void {
-    this.#count(track, -1);
-    track.resize(rows);
-    this.#count(track, 1);
+  resize(series: MetricSeries, rows: number): void {
+    this.#count(series, -1);
+    series.resize(rows);
+    this.#count(series, 1);
   }
 
   /** Removes all objects for which `goes` returns true. */
@@ -109,17 +109,17 @@ export class Tracks {
         if (!goes(pool, followed)) continue;
         // It may have been replaced between two slices.
         if (all.get(uuid) === followed) all.delete(uuid);
-        this.share.release(followed.track);
-        this.#count(followed.track, -1);
+        this.share.release(followed.series);
+        this.#count(followed.series, -1);
       }
       if (all.size === 0) this.#pools.delete(pool);
     }
     this.share.divide(this.#columns, this.#objects);
   }
 
-  #count({ shape, byteLength }: Track, by: 1 | -1): void {
+  #count({ columnSet, byteLength }: MetricSeries, by: 1 | -1): void {
     this.#objects += by;
-    this.#columns += by * shape.names.length;
+    this.#columns += by * columnSet.names.length;
     this.#rowBytes += by * byteLength;
   }
 }

@@ -1,7 +1,7 @@
 import { rowJson } from "../listings.js";
 import type { LazyBytes } from "../rpc/answer.js";
 import type { Table } from "../table.js";
-import type { Stamp } from "./stamp.js";
+import type { PoolTransform } from "./pool-transform.js";
 import type { TemplateClass } from "./template-class.js";
 
 /**
@@ -16,19 +16,19 @@ type Part =
   | { readonly ref: string; readonly json: Buffer };
 
 /**
- * The answer to get_all_records of a stamped pool at one moment: long runs of
+ * The answer to get_all_records of a derived pool at one moment: long runs of
  * the template, between them what the database has taken in or made.
  */
-export class StampedListing implements LazyBytes {
+export class DerivedListing implements LazyBytes {
   readonly length: number;
   readonly #source: TemplateClass;
-  readonly #stamp: Stamp;
+  readonly #transform: PoolTransform;
   readonly #parts: readonly Part[];
 
-  constructor(source: TemplateClass, stamp: Stamp, table: Table) {
+  constructor(source: TemplateClass, transform: PoolTransform, table: Table) {
     this.#source = source;
-    this.#stamp = stamp;
-    this.#parts = partsOf(source, stamp, table);
+    this.#transform = transform;
+    this.#parts = partsOf(source, transform, table);
     this.length = this.#parts.reduce(
       (sum, part) => sum + this.#lengthOf(part),
       "{}".length + Math.max(0, this.#parts.length - 1),
@@ -45,7 +45,7 @@ export class StampedListing implements LazyBytes {
       } else {
         if (separator !== "") yield Buffer.from(separator);
         yield* this.#source.pieces(part.first, part.last, {
-          stamp: this.#stamp,
+          transform: this.#transform,
           size: PIECE_BYTES,
         });
       }
@@ -61,9 +61,13 @@ export class StampedListing implements LazyBytes {
   }
 }
 
-function partsOf(source: TemplateClass, stamp: Stamp, table: Table): Part[] {
+function partsOf(
+  source: TemplateClass,
+  transform: PoolTransform,
+  table: Table,
+): Part[] {
   const own = [...table.adopted]
-    .map((ref) => ({ ref, index: source.indexOf(stamp.id(ref)) }))
+    .map((ref) => ({ ref, index: source.indexOf(transform.id(ref)) }))
     .sort((a, b) => a.index - b.index);
   const parts: Part[] = [];
   let first = 0;

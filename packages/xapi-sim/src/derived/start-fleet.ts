@@ -1,15 +1,15 @@
 import type { PoolOptions } from "../pool-options.js";
 import { startPool, type SimulatedPool } from "../simulated-pool.js";
 import {
-  createStampedPools,
-  type StampedPoolsOptions,
-} from "./create-stamped-pools.js";
-import type { StampedPool } from "./stamped-pool.js";
+  createDerivedPools,
+  type DerivedPoolsOptions,
+} from "./create-derived-pools.js";
+import type { DerivedPool } from "./derived-pool.js";
 
 /** What all pools of a fleet have in common; of PoolOptions, those that need no objects of its own. */
-export interface StampedFleetOptions
+export interface DerivedFleetOptions
   extends
-    StampedPoolsOptions,
+    DerivedPoolsOptions,
     Pick<
       PoolOptions,
       | "failureProfile"
@@ -32,9 +32,9 @@ export interface StampedFleetOptions
  * has changed since the start.
  */
 export async function startFleet(
-  options: StampedFleetOptions,
+  options: DerivedFleetOptions,
 ): Promise<readonly SimulatedPool[]> {
-  const origins = createStampedPools(options);
+  const origins = createDerivedPools(options);
   const pools: SimulatedPool[] = [];
   try {
     for (const [number, origin] of origins.entries())
@@ -47,8 +47,8 @@ export async function startFleet(
 }
 
 function optionsOf(
-  options: StampedFleetOptions,
-  origin: StampedPool,
+  options: DerivedFleetOptions,
+  origin: DerivedPool,
   number: number,
 ): PoolOptions {
   const { port = 0, seed = 1 } = options;

@@ -8,7 +8,7 @@ import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
  * @throws XoError INCORRECT_STATE: the host is disabled; CALL_TIMEOUT; errors of
  * the pool
  */
-export async function makeMaster(
+export async function designateCoordinator(
   host: PoolObject,
   parts: RestartParts,
 ): Promise<void> {

@@ -8,7 +8,7 @@ const MOST_WAITING = 10_000;
  * that slow readers cost no more than fast ones. A reader with too many is
  * disconnected.
  */
-export class TaskMailbox {
+export class TaskChangeQueue {
   readonly #waiting = new Map<string, TaskChange>();
   #wake: (() => void) | undefined;
   #isClosed = false;

@@ -15,11 +15,11 @@ import {
   type UsageSources,
 } from "./set-usage.js";
 
-export interface SetSharesOptions extends UsageSources {
+export interface UsageReservationsOptions extends UsageSources {
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
   /** Default: reservations of a single server. */
-  readonly reservations?: Reservations<Taken>;
+  readonly reservations?: Reservations<ReservedUsage>;
   /**
    * Waits until the mirror shows the current state of the pool of an object; false:
    * that failed. Default: resolves immediately.
@@ -28,13 +28,13 @@ export interface SetSharesOptions extends UsageSources {
 }
 
 /** Maximum time for which a VM is reserved until the mirror shows it, in ms. */
-export const TAKEN_MS = 3600 * 1000;
+export const VM_RESERVATION_MS = 3600 * 1000;
 
 /** Maximum time for which the growth of a VM is reserved, in ms. */
-const GROWN_MS = 60 * 1000;
+const GROWTH_RESERVATION_MS = 60 * 1000;
 
 /** A reserved part of a resource set. */
-export interface Taken extends ResourceUsage {
+export interface ReservedUsage extends ResourceUsage {
   /** Set when the VM was created. */
   readonly vmId?: string;
   /** The usage of an existing VM after its growth. */
@@ -44,11 +44,11 @@ export interface Taken extends ResourceUsage {
 export const usageNames = ["cpus", "memory", "disk", "snapshots"] as const;
 
 /** Reserves parts of resource sets for VMs, from the request until the mirror shows the VM. */
-export class SetShares {
-  readonly #options: SetSharesOptions;
-  readonly #reservations: Reservations<Taken>;
+export class UsageReservations {
+  readonly #options: UsageReservationsOptions;
+  readonly #reservations: Reservations<ReservedUsage>;
 
-  constructor(options: SetSharesOptions) {
+  constructor(options: UsageReservationsOptions) {
     this.#options = options;
     this.#reservations =
       options.reservations ?? new LocalReservations(options.clock);
@@ -59,21 +59,21 @@ export class SetShares {
    * VM
    * @throws XoError RESOURCES_EXHAUSTED
    */
-  take(
+  reserve(
     setId: string,
     wanted: ResourceUsage,
     vm: {
       readonly grown?: string | undefined;
       readonly moved?: string | undefined;
     } = {},
-  ): Promise<Reservation<Taken>> {
+  ): Promise<Reservation<ReservedUsage>> {
     const { grown, moved } = vm;
     return this.#reservations.make(`resourceSet/${setId}`, {
       caughtUp: () => this.#haveCaughtUp(setId),
       read: async () => (await readUsage(this.#options)).get(setId) ?? noUsage,
-      isOver: (one, used) => this.#restOf(one, used) === undefined,
+      isOver: (one, used) => this.#unseenPartOf(one, used) === undefined,
       toBody: (used, others) => {
-        this.#checkLeft(setId, sumOf(used, this.#restsOf(others, used)), {
+        this.#checkLeft(setId, sumOf(used, this.#unseenPartsOf(others, used)), {
           ...amountsOf(wanted),
           vms: grown === undefined ? (wanted.vms ?? 1) : 0,
         });
@@ -106,7 +106,7 @@ export class SetShares {
 
   /** To be called when the VM exists, or has grown: the mirror then counts it. */
   async settle(
-    taken: readonly Reservation<Taken>[],
+    taken: readonly Reservation<ReservedUsage>[],
     vmId: string,
   ): Promise<void> {
     const { caughtUp } = this.#options;
@@ -122,7 +122,7 @@ export class SetShares {
   }
 
   /** To be called when the VM was not created, or has not grown. */
-  drop(taken: Reservation<Taken>): Promise<void> {
+  release(taken: Reservation<ReservedUsage>): Promise<void> {
     return this.#reservations.drop(taken);
   }
 
@@ -138,24 +138,27 @@ export class SetShares {
     return all.every(Boolean);
   }
 
-  #restsOf(
-    reservations: readonly Reservation<Taken>[],
+  #unseenPartsOf(
+    reservations: readonly Reservation<ReservedUsage>[],
     used: SetUsage,
   ): readonly ResourceUsage[] {
-    return reservations.flatMap((one) => this.#restOf(one, used) ?? []);
+    return reservations.flatMap((one) => this.#unseenPartOf(one, used) ?? []);
   }
 
   /** Part of a reservation that the mirror does not contain yet; undefined: none. */
-  #restOf(
-    { madeAt, body }: Reservation<Taken>,
+  #unseenPartOf(
+    { madeAt, body }: Reservation<ReservedUsage>,
     { byVm }: SetUsage,
   ): ResourceUsage | undefined {
     const { vmId = "", expected } = body;
     const now = this.#options.clock.now();
     const seen = byVm.get(vmId);
     if (expected === undefined)
-      return seen !== undefined || madeAt < now - TAKEN_MS ? undefined : body;
-    if (seen === undefined || madeAt < now - GROWN_MS) return undefined;
+      return seen !== undefined || madeAt < now - VM_RESERVATION_MS
+        ? undefined
+        : body;
+    if (seen === undefined || madeAt < now - GROWTH_RESERVATION_MS)
+      return undefined;
     const rest = {
       cpus: Math.max(0, expected.cpus - seen.cpus),
       memory: Math.max(0, expected.memory - seen.memory),

@@ -1,8 +1,8 @@
 import { fleetMember } from "../fleet/profiles.js";
-import { StampedPool } from "./stamped-pool.js";
+import { DerivedPool } from "./derived-pool.js";
 import { TemplatePool } from "./template-pool.js";
 
-export interface StampedPoolsOptions {
+export interface DerivedPoolsOptions {
   readonly pools: number;
   /** VMs of each pool. Default 1,000. */
   readonly vms?: number;
@@ -12,17 +12,17 @@ export interface StampedPoolsOptions {
 }
 
 /** Many pools of one size in the memory of one: objects only, without listeners. */
-export function createStampedPools({
+export function createDerivedPools({
   pools,
   vms = fleetMember.vms,
   hosts = Math.max(2, Math.round(vms / 100)),
   seed = 1,
-}: StampedPoolsOptions): readonly StampedPool[] {
+}: DerivedPoolsOptions): readonly DerivedPool[] {
   const profile = fleetMember;
   const options = { vms, hosts, seed, profile, name: "pool" };
   const template = new TemplatePool(options);
   return Array.from(
     { length: pools },
-    (_, number) => new StampedPool(template, number),
+    (_, number) => new DerivedPool(template, number),
   );
 }

@@ -16,7 +16,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
   SR: ["name_label"],
 };
 
-/** A pool generated and rendered once, for any number of pools to be stamped from. */
+/** A pool generated and rendered once, for any number of pools to be derived from. */
 export class TemplatePool {
   readonly #classes = new Map<string, TemplateClass>();
 

@@ -1,7 +1,7 @@
 import type { Task } from "@xo-server/store";
 
 /** Selects the tasks of a list, which must meet all conditions. */
-export interface TaskQuestion {
+export interface TaskQuery {
   readonly objectId?: string;
   /** Tasks of this user. Only administrators may request those of other users. */
   readonly userId?: string;

@@ -1,12 +1,12 @@
 import type { PoolSource } from "@xo-server/inventory";
 import { datamodel, mirroredClasses, type RecordBatch } from "@xo-server/model";
 import type { ParserPool } from "@xo-server/parser-pool";
-import type { StampedPool } from "@xo-server/xapi-sim";
+import type { DerivedPool } from "@xo-server/xapi-sim";
 import type { ListOptions, ListResult, XapiEvents } from "@xo-server/xen-api";
 import type { ChangeGenerator, Hours } from "./simulated-day.js";
 
 /** What a source needs beside its objects. */
-export interface StampedSourceParts {
+export interface DerivedSourceParts {
   readonly decoder: ParserPool;
   readonly hours: Hours;
   readonly changes: ChangeGenerator;
@@ -18,14 +18,14 @@ type Shape = "records" | "events";
  * A pool within this process, for feeding the inventory faster than a network
  * would: its answers are the bytes of the wire, read by the parser pool.
  */
-export class StampedSource implements PoolSource {
+export class DerivedSource implements PoolSource {
   readonly state = { name: "connected" } as const;
-  readonly #pool: StampedPool;
-  readonly #parts: StampedSourceParts;
+  readonly #pool: DerivedPool;
+  readonly #parts: DerivedSourceParts;
   readonly #counts: Map<string, number>;
   #generation = 1;
 
-  constructor(pool: StampedPool, parts: StampedSourceParts) {
+  constructor(pool: DerivedPool, parts: DerivedSourceParts) {
     this.#pool = pool;
     this.#parts = parts;
     this.#counts = new Map(

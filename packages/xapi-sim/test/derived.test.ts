@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { NULL_REF } from "@xo-server/model";
 import t, { type Test } from "tap";
 import { fleetMember } from "../src/fleet/profiles.js";
 import { startFleet, startPool, type SimulatedPool } from "../src/index.js";
-import { templateFleet } from "../src/stamped/template-pool.js";
+import { templateFleet } from "../src/derived/template-pool.js";
 import { fastClock } from "./support/fast-clock.js";
 import { TestClient } from "./support/raw-client.js";
 
@@ -12,14 +15,14 @@ const HOSTS = 3;
 const VMS = 20;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** Three pools of one stamp, and one of the same objects that holds them itself. */
+/** Three pools derived from one template, and one pool that stores the same objects itself. */
 async function setUp(t: Test) {
   const options = {
     // In simulated time: the first sweep, after 30 s, deletes tasks that the first listing has.
     clock: fastClock(1),
     refusalMs: 0,
   };
-  const stamped = await startFleet({
+  const derived = await startFleet({
     ...options,
     pools: 3,
     hosts: HOSTS,
@@ -35,8 +38,8 @@ async function setUp(t: Test) {
       name: "pool",
     }),
   });
-  t.teardown(() => Promise.all([...stamped, real].map((pool) => pool.stop())));
-  return { stamped, real };
+  t.teardown(() => Promise.all([...derived, real].map((pool) => pool.stop())));
+  return { derived, real };
 }
 
 function clientOf(pool: SimulatedPool): Promise<TestClient> {
@@ -58,20 +61,20 @@ async function listAll(pool: SimulatedPool): Promise<Map<string, Records>> {
 }
 
 t.test(
-  "the first stamped pool responds like a pool that holds its objects",
+  "the first derived pool responds like a pool that holds its objects",
   async (t) => {
-    const { stamped, real } = await setUp(t);
+    const { derived, real } = await setUp(t);
     const expected = await listAll(real);
     t.ok(expected.size > 30, `${expected.size} classes`);
-    t.strictSame(await listAll(stamped[0]!), expected);
+    t.strictSame(await listAll(derived[0]!), expected);
   },
 );
 
 t.test(
   "another seed has the same objects with other ids, names and addresses",
   async (t) => {
-    const { stamped } = await setUp(t);
-    const [first, second] = await Promise.all(stamped.map(listAll));
+    const { derived } = await setUp(t);
+    const [first, second] = await Promise.all(derived.map(listAll));
     const idsOf = (all: Map<string, Records>) =>
       new Set([...all.values()].flatMap(Object.keys));
     const ids = idsOf(second!);
@@ -100,10 +103,10 @@ t.test(
 );
 
 t.test(
-  "every reference of a stamped pool leads to an object of it",
+  "every reference of a derived pool leads to an object of it",
   async (t) => {
-    const { stamped } = await setUp(t);
-    const all = await listAll(stamped[2]!);
+    const { derived } = await setUp(t);
+    const all = await listAll(derived[2]!);
     const known = new Set([...all.values()].flatMap(Object.keys));
     const fields = [
       "VBDs",
@@ -135,8 +138,8 @@ t.test(
 );
 
 t.test("an object is found by its reference and by its uuid", async (t) => {
-  const { stamped } = await setUp(t);
-  const pool = stamped[1]!;
+  const { derived } = await setUp(t);
+  const pool = derived[1]!;
   const client = await clientOf(pool);
   const vms = (await client.call("VM.get_all_records")) as Records;
   const [ref, record] = Object.entries(vms)[0]!;
@@ -145,7 +148,7 @@ t.test("an object is found by its reference and by its uuid", async (t) => {
   await t.rejects(client.call("VM.get_record", "OpaqueRef:x"), {
     message: /HANDLE_INVALID/,
   });
-  const other = await clientOf(stamped[2]!);
+  const other = await clientOf(derived[2]!);
   await t.rejects(other.call("VM.get_record", ref), {
     message: /HANDLE_INVALID/,
   });
@@ -154,8 +157,8 @@ t.test("an object is found by its reference and by its uuid", async (t) => {
 t.test(
   "changes are reported, counted and listed, in the one pool alone",
   async (t) => {
-    const { stamped } = await setUp(t);
-    const pool = stamped[1]!;
+    const { derived } = await setUp(t);
+    const pool = derived[1]!;
     const client = await clientOf(pool);
     const before = await listAll(pool);
     const [poolRef] = Object.keys(before.get("pool")!);
@@ -205,7 +208,7 @@ t.test(
       Object.keys(after.get("VM")!).length,
       answer.valid_ref_counts["vm"],
     );
-    const others = await listAll(stamped[0]!);
+    const others = await listAll(derived[0]!);
     t.notOk(
       Object.values(others.get("VM")!).some(({ tags }) =>
         (tags as string[]).includes("new"),
@@ -215,8 +218,8 @@ t.test(
 );
 
 t.test("a listing after changes equals the events", async (t) => {
-  const { stamped } = await setUp(t);
-  const pool = stamped[2]!;
+  const { derived } = await setUp(t);
+  const pool = derived[2]!;
   const client = await clientOf(pool);
   const before = await listAll(pool);
   const [poolRef] = Object.keys(before.get("pool")!);
@@ -257,8 +260,8 @@ t.test("a listing after changes equals the events", async (t) => {
 });
 
 t.test("after a new sign-in clients find their pool unchanged", async (t) => {
-  const { stamped } = await setUp(t);
-  const pool = stamped[1]!;
+  const { derived } = await setUp(t);
+  const pool = derived[1]!;
   const client = await clientOf(pool);
   pool.faults.set("sessionInvalid", { value: true, times: 1 });
   await t.rejects(client.call("VM.get_all"), { message: /SESSION_INVALID/ });
@@ -268,3 +271,22 @@ t.test("after a new sign-in clients find their pool unchanged", async (t) => {
     pool.database.count("VM"),
   );
 });
+
+for (const option of ["--derived", "--stamped"])
+  t.test(`the program starts derived pools with ${option}`, async (t) => {
+    const program = fileURLToPath(
+      new URL("./support/run-simulator.js", import.meta.url),
+    );
+    const child = spawn(
+      process.execPath,
+      [program, option, "2x5", "--json", "--exit-with-parent"],
+      { stdio: ["pipe", "pipe", "inherit"] },
+    );
+    t.teardown(() => child.kill());
+    for await (const line of createInterface(child.stdout)) {
+      const { pools } = JSON.parse(line) as { pools: unknown[] };
+      t.equal(pools.length, 2);
+      return;
+    }
+    t.fail("the program has ended");
+  });

@@ -2,7 +2,7 @@ import type { Schedule } from "@xo-server/store";
 import type { Times } from "../schedules/times.js";
 
 /** What to do about a schedule now. Times are ms since the epoch. */
-export type Due =
+export type ScheduleDecision =
   /** Wait until `at`; absent: the schedule is never due again. */
   | { readonly kind: "wait"; readonly at?: number }
   /** Run the job for `dueAt`; this also covers all due times up to `until`. */
@@ -23,11 +23,11 @@ export const LATE_MS = 60_000;
 const BACK_MS = 3_600_000;
 
 /** @param mark all due times up to this one have been handled */
-export function dueOf(
+export function decideSchedule(
   { missed, missedLimitMs }: Pick<Schedule, "missed" | "missedLimitMs">,
   times: Times,
   { mark, now }: { readonly mark: number; readonly now: number },
-): Due {
+): ScheduleDecision {
   if (mark > now + BACK_MS) return { kind: "reset" };
   const first = times.next(mark);
   if (first === undefined) return { kind: "wait" };

@@ -14,7 +14,7 @@ const GRACE_MS = 2_000;
  * Ends calls to a coordinator that the session no longer uses, because it may never
  * answer them.
  */
-export class LeftCoordinator {
+export class FormerCoordinator {
   #current: Address | undefined;
 
   /** Call after each login. */

@@ -16,10 +16,10 @@ export const PlaceKind = {
 const ADDRESSES = 156;
 
 /**
- * Makes a pool's own bytes of the template's. Ids are changed by an exclusive
+ * Replaces the parts of the template that differ in each pool. Ids are changed by an exclusive
  * or, so that two ids never become one; pool 0 is the template itself.
  */
-export class Stamp {
+export class PoolTransform {
   readonly #keys: Uint8Array;
   readonly #name: Buffer;
   readonly #address: Buffer;
@@ -37,8 +37,8 @@ export class Stamp {
   }
 
   /** Writes over the place at `at`. */
-  press(bytes: Buffer, at: number, kind: number): void {
-    if (kind === PlaceKind.id) this.#pressId(bytes, at);
+  apply(bytes: Buffer, at: number, kind: number): void {
+    if (kind === PlaceKind.id) this.#changeId(bytes, at);
     else (kind === PlaceKind.name ? this.#name : this.#address).copy(bytes, at);
   }
 
@@ -47,11 +47,11 @@ export class Stamp {
     const bytes = Buffer.from(text, "latin1");
     const start = text.indexOf(":") + 1;
     if (bytes.length < start + 8) return text;
-    this.#pressId(bytes, start);
+    this.#changeId(bytes, start);
     return bytes.toString("latin1");
   }
 
-  #pressId(bytes: Buffer, at: number): void {
+  #changeId(bytes: Buffer, at: number): void {
     const keys = this.#keys;
     for (let i = 0; i < 8; i++)
       bytes[at + i] = HEX[digitOf[bytes[at + i]!]! ^ keys[i]!]!;

@@ -1,15 +1,15 @@
-import type { Shape } from "./shape.js";
+import type { ColumnSet } from "./column-set.js";
 
 /**
  * The latest rows of an object's metrics at one granularity, whichever host
  * reported them. A ring buffer, so that adding rows does not move old ones. Rows
  * are identified by their time.
  */
-export class Track {
+export class MetricSeries {
   readonly uuid: string;
   /** Seconds between two rows. */
   readonly step: number;
-  #shape: Shape;
+  #columnSet: ColumnSet;
   #capacity: number;
   #cells: Float32Array;
   #next = 0;
@@ -21,20 +21,23 @@ export class Track {
    * @param capacity maximum number of rows
    */
   constructor(
-    { uuid, shape }: { readonly uuid: string; readonly shape: Shape },
+    {
+      uuid,
+      columnSet,
+    }: { readonly uuid: string; readonly columnSet: ColumnSet },
     { step, end }: { readonly step: number; readonly end: number },
     capacity: number,
   ) {
     this.uuid = uuid;
     this.step = step;
-    this.#shape = shape;
+    this.#columnSet = columnSet;
     this.#capacity = capacity;
-    this.#cells = new Float32Array(capacity * shape.names.length);
+    this.#cells = new Float32Array(capacity * columnSet.names.length);
     this.#end = end;
   }
 
-  get shape(): Shape {
-    return this.#shape;
+  get columnSet(): ColumnSet {
+    return this.#columnSet;
   }
 
   /** Time of the latest row, in seconds since the epoch. */
@@ -88,13 +91,13 @@ export class Track {
     this.#end += seconds;
   }
 
-  /** Changes the columns; columns in both shapes keep their values. */
-  reshape(shape: Shape): void {
-    if (shape === this.#shape) return;
-    const before = this.#shape.names;
-    const columns = shape.names.map((name) => before.indexOf(name));
+  /** Changes the columns; columns in both sets keep their values. */
+  setColumns(columnSet: ColumnSet): void {
+    if (columnSet === this.#columnSet) return;
+    const before = this.#columnSet.names;
+    const columns = columnSet.names.map((name) => before.indexOf(name));
     this.#rewrite(this.#capacity, columns);
-    this.#shape = shape;
+    this.#columnSet = columnSet;
   }
 
   /** Changes the capacity; the latest rows are retained. */
@@ -102,12 +105,12 @@ export class Track {
     if (capacity === this.#capacity) return;
     this.#rewrite(
       capacity,
-      this.#shape.names.map((_, column) => column),
+      this.#columnSet.names.map((_, column) => column),
     );
   }
 
   get #width(): number {
-    return this.#shape.names.length;
+    return this.#columnSet.names.length;
   }
 
   /** Index of the row with an age, in rows. */

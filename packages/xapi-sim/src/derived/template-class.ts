@@ -1,4 +1,4 @@
-import { PlaceKind, type Stamp } from "./stamp.js";
+import { PlaceKind, type PoolTransform } from "./pool-transform.js";
 
 /** A uuid, alone or in a reference; how names of the template begin; its hosts' addresses. */
 const PLACES =
@@ -61,9 +61,9 @@ export class TemplateClass {
   }
 
   /** The record of one entry. */
-  record(index: number, stamp: Stamp): Buffer {
+  record(index: number, transform: PoolTransform): Buffer {
     const from = this.#starts[index]! + this.refs[index]!.length + '"":'.length;
-    return this.#stamped(from, this.#ends[index]!, stamp);
+    return this.#derived(from, this.#ends[index]!, transform);
   }
 
   /** Bytes of the entries `first` to before `last`, with the commas between them. */
@@ -75,7 +75,10 @@ export class TemplateClass {
   *pieces(
     first: number,
     last: number,
-    { stamp, size }: { readonly stamp: Stamp; readonly size: number },
+    {
+      transform,
+      size,
+    }: { readonly transform: PoolTransform; readonly size: number },
   ): Generator<Buffer> {
     if (first >= last) return;
     let from = this.#starts[first]!;
@@ -83,18 +86,18 @@ export class TemplateClass {
       // Behind the comma: a position never spans two pieces.
       const end = i === last - 1 ? this.#ends[i]! : this.#starts[i + 1]!;
       if (end - from < size && i < last - 1) continue;
-      yield this.#stamped(from, end, stamp);
+      yield this.#derived(from, end, transform);
       from = end;
     }
   }
 
-  #stamped(from: number, to: number, stamp: Stamp): Buffer {
+  #derived(from: number, to: number, transform: PoolTransform): Buffer {
     const bytes = Buffer.allocUnsafeSlow(to - from);
     this.#bytes.copy(bytes, 0, from, to);
     const places = this.#places;
     for (let i = firstFrom(places, from); i < places.length; i++) {
       if (places[i]! >= to) break;
-      stamp.press(bytes, places[i]! - from, this.#kinds[i]!);
+      transform.apply(bytes, places[i]! - from, this.#kinds[i]!);
     }
     return bytes;
   }

@@ -18,7 +18,7 @@ const ChainReport = Type.Object({
   vdisWithUnknownVhdParent: Type.Array(Type.String()),
 });
 
-export interface SrCareOptions {
+export interface SrMaintenanceOptions {
   readonly objects: PoolObjects;
   readonly queries: Pick<Queries, "page">;
   readonly inventory: Pick<Inventory, "runInSlices">;
@@ -144,7 +144,7 @@ function toAnswer(info: ChainsInfo) {
 }
 
 /** Maintenance mode of SRs, and coalescing of disk images. */
-export const srCareOperations = [
+export const srMaintenanceOperations = [
   srEnableMaintenanceMode,
   srDisableMaintenanceMode,
   smGetFromSr,
