@@ -30,7 +30,7 @@ export interface ProviderState<Id extends ProviderId = ProviderId> {
   readonly configuration: SignInConfig[Id];
 }
 
-/** Ids of Xen Orchestra's plugins for the same. */
+/** Keys in the table of plug-ins: those that Xen Orchestra uses for the same providers. */
 const ROWS = {
   ldap: "auth-ldap",
   oidc: "auth-oidc",
@@ -168,7 +168,8 @@ export class ProviderSettings {
     input: Inputs[Id],
   ): SignInConfig[Id] {
     const { ldap, oidc, saml } = this.#config;
-    // Files and variables are for config.yaml: users of the page cannot read files of the server.
+    // Secrets in files and environment variables are for config.yaml only: users of
+    // the page must not read files of the server.
     if (id === "oidc")
       return {
         ...oidc,

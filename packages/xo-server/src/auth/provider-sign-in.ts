@@ -20,8 +20,8 @@ export interface ProviderSignInOptions {
 }
 
 /**
- * Creates sessions for users that a provider of OpenID Connect or SAML has authenticated.
- * Two-factor authentication is up to the provider.
+ * Creates sessions for users whom a provider of OpenID Connect or SAML has authenticated.
+ * The provider is responsible for two-factor authentication.
  */
 export class ProviderSignIn implements RedirectSignIn {
   readonly id: string;

@@ -4,7 +4,7 @@ import type { ConfigProblem } from "./config-problem.js";
 
 type SignInConfig = Pick<Config, "ldap" | "oidc" | "saml">;
 
-/** Checks that a schema cannot express. */
+/** Checks of `ldap`, `oidc` and `saml` that a schema cannot express. */
 export function checkSignIn({
   ldap,
   oidc,

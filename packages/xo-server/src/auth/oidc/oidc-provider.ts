@@ -24,7 +24,7 @@ interface PendingAuthorization extends PendingSignIn {
   readonly verifier: string;
 }
 
-/** What a provider says about itself (OpenID Connect Discovery 1.0, section 3). */
+/** Discovery document of a provider (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderDescription {
   readonly issuer: string;
   readonly authorizationEndpoint: string | undefined;
