@@ -4,6 +4,7 @@ export {
 } from "./collect/collect-garbage.js";
 export type { ConsoleScreenshot } from "./console/read-console.js";
 export { RepositoryError, type RepositoryErrorCode } from "./errors.js";
+export type { ForeignVm } from "./foreign/foreign-vm.js";
 export type { DiskStatistics, Manifest } from "./format/manifest.js";
 export type { Anchor } from "./log/repository-log.js";
 export type { BackupReference } from "./log/repository-state.js";
@@ -23,6 +24,7 @@ export { FolderStorage } from "./storage/folder-storage.js";
 export { S3Storage } from "./storage/s3-storage.js";
 export type { StorageLocation } from "./storage/storage-location.js";
 export type { Storage, StoredFile } from "./storage/storage.js";
+export type { ForeignPlan } from "./target/foreign-image.js";
 export type { RestoreTarget } from "./target/restore-target.js";
 export type { Finding } from "./verify/finding.js";
 export {
@@ -60,6 +62,7 @@ export type {
   BackupOperation,
   BackupToSeveralOperation,
   ExportOperation,
+  ImportOperation,
   ListOperation,
   RepairOperation,
   MirrorOperation,

@@ -1,16 +1,12 @@
-import { createHash } from "node:crypto";
 import { DiskContent } from "../read/disk-content.js";
 import type { DiskReader } from "../read/disk-reader.js";
 import { readAhead } from "../read/read-ahead.js";
 import { ARCHIVE_END, sizeInArchive, tarFile } from "../xva/tar-writer.js";
+import { CHECKSUM_SIZE, XVA_BLOCK, xvaBlock } from "../xva/xva-block.js";
 import type { Image } from "./image.js";
 
-/** Of a disk, in each file. */
-const BLOCK = 1024 * 1024;
 /** Blocks that are read at the same time. */
 const AHEAD = 8;
-/** Hexadecimal SHA-1. */
-const CHECKSUM_SIZE = 40;
 
 export interface XvaDisk {
   readonly reader: DiskReader;
@@ -62,13 +58,8 @@ async function* contentOf(
     const files = readAhead(blocks, AHEAD, async (block) => {
       signal?.throwIfAborted();
       const bytes = Buffer.allocUnsafe(sizeOf(content, block));
-      await content.read(block * BLOCK, bytes);
-      const name = `${folder}/${String(block).padStart(8, "0")}`;
-      const sum = createHash("sha1").update(bytes).digest("hex");
-      return [
-        ...tarFile(name, bytes),
-        ...tarFile(`${name}.checksum`, Buffer.from(sum)),
-      ];
+      await content.read(block * XVA_BLOCK, bytes);
+      return xvaBlock(folder, block, bytes);
     });
     for await (const parts of files) yield* parts;
   }
@@ -81,16 +72,16 @@ async function blocksOf(
   signal: AbortSignal | undefined,
 ): Promise<number[]> {
   if (content.size === 0) return [];
-  const last = Math.ceil(content.size / BLOCK) - 1;
+  const last = Math.ceil(content.size / XVA_BLOCK) - 1;
   const blocks = new Set([0, last]);
   for (const { offset, length } of await content.used(signal)) {
-    const end = Math.ceil((offset + length) / BLOCK);
-    for (let block = Math.floor(offset / BLOCK); block < end; block++)
+    const end = Math.ceil((offset + length) / XVA_BLOCK);
+    for (let block = Math.floor(offset / XVA_BLOCK); block < end; block++)
       blocks.add(block);
   }
   return [...blocks].sort((a, b) => a - b);
 }
 
 function sizeOf({ size }: DiskContent, block: number): number {
-  return Math.min(BLOCK, size - block * BLOCK);
+  return Math.min(XVA_BLOCK, size - block * XVA_BLOCK);
 }

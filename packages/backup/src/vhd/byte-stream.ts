@@ -30,7 +30,7 @@ export class ByteStream {
   async readUpTo(target: Uint8Array): Promise<number> {
     let done = 0;
     while (done < target.length) {
-      const part = await this.#take(target.length - done);
+      const part = await this.take(target.length - done);
       if (part === undefined) return done;
       target.set(part, done);
       done += part.length;
@@ -41,7 +41,7 @@ export class ByteStream {
   /** @throws RepositoryError `source-invalid` if the stream ends before */
   async skip(length: number): Promise<void> {
     for (let done = 0; done < length;) {
-      const part = await this.#take(length - done);
+      const part = await this.take(length - done);
       if (part === undefined) throw this.endsEarly();
       done += part.length;
     }
@@ -51,7 +51,7 @@ export class ByteStream {
   async rest(limit: number): Promise<Buffer | undefined> {
     const parts: Uint8Array[] = [];
     for (let done = 0; ;) {
-      const part = await this.#take(limit - done + 1);
+      const part = await this.take(limit - done + 1);
       if (part === undefined) return Buffer.concat(parts);
       done += part.length;
       if (done > limit) return undefined;
@@ -72,7 +72,8 @@ export class ByteStream {
     await this.#iterator.return?.();
   }
 
-  async #take(limit: number): Promise<Uint8Array | undefined> {
+  /** The next bytes, at most `limit`; undefined at the end of the stream. */
+  async take(limit: number): Promise<Uint8Array | undefined> {
     while (this.#rest.length === 0) {
       const next = await this.#iterator.next();
       if (next.done === true) return undefined;

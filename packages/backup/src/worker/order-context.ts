@@ -4,3 +4,9 @@ export interface OrderContext {
   /** Called often: figures of the operation that runs. */
   readonly onProgress: (figures: Readonly<Record<string, number>>) => void;
 }
+
+/** Of operations that ask. */
+export interface AskingContext extends OrderContext {
+  /** Asks who gave the order; one question at a time. @returns the answer, JSON */
+  readonly ask: (question: object) => Promise<unknown>;
+}

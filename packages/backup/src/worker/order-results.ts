@@ -8,6 +8,12 @@ export interface OrderResult {
   readonly anchor: Anchor;
 }
 
+/** Of an import from another product. */
+export interface ImportResult {
+  /** Bytes of the XVA. */
+  readonly written: number;
+}
+
 export interface OpenResult extends OrderResult {
   readonly id: string;
   /** Milliseconds since the epoch. */

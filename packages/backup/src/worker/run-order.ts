@@ -16,9 +16,10 @@ import {
   describeOpened,
   openRepository,
 } from "./open-repository.js";
-import type { OrderContext } from "./order-context.js";
+import type { AskingContext, OrderContext } from "./order-context.js";
 import type {
   CreateResult,
+  ImportResult,
   OrderResult,
   SeveralBackupsResult,
 } from "./order-results.js";
@@ -27,12 +28,14 @@ import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runRepair } from "./run-repair.js";
 import { runExport } from "./run-export.js";
+import { runImport } from "./run-import.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
   BackupToSeveralOperation,
   ConsoleOperation,
   CreateOperation,
+  ImportOperation,
   WorkOperation,
   WorkOrder,
 } from "./work-order.js";
@@ -54,14 +57,17 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
  */
 export async function runOrder(
   order: WorkOrder,
-  context: OrderContext,
-): Promise<OrderResult | ConsoleScreenshot | SeveralBackupsResult> {
+  context: AskingContext,
+): Promise<
+  OrderResult | ConsoleScreenshot | ImportResult | SeveralBackupsResult
+> {
   const { operation } = order;
   if (WITH_CHUNKS.has(operation.type)) prepareCompression();
   if (operation.type === "backup-to-several")
     return runBackupToSeveral(operation, context);
   if (operation.type === "console")
     return readConsole(operation.console, { signal: context.signal });
+  if (operation.type === "import") return runImport(operation, context);
   const { storage: location } = order;
   if (location === undefined)
     throw new RepositoryError("invalid", "work order: storage is needed");
@@ -88,7 +94,10 @@ async function runOperation(
   repository: Repository,
   operation: Exclude<
     WorkOperation,
-    CreateOperation | ConsoleOperation | BackupToSeveralOperation
+    | CreateOperation
+    | ConsoleOperation
+    | ImportOperation
+    | BackupToSeveralOperation
   >,
   context: OrderContext,
 ): Promise<object> {

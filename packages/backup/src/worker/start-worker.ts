@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
@@ -18,6 +18,8 @@ export interface Worker {
    * It is complete only if `result` resolves.
    */
   readonly output: Readable | undefined;
+  /** What an import reads. It is closed early if the worker needs no more. */
+  readonly input: Writable | undefined;
   /** Ends the work soon; `result` then rejects with the code `cancelled`. */
   cancel(): void;
 }
@@ -38,10 +40,13 @@ export interface StartWorkerOptions {
   /** The Ed25519 private key that signs the order. */
   readonly signingKey: KeyObject;
   readonly onProgress?: (figures: Readonly<Record<string, number>>) => void;
+  /** @returns the answer, JSON; if it fails, the work is cancelled */
+  readonly onQuestion?: (question: unknown) => Promise<object>;
 }
 
 type Message =
   | { readonly type: "progress"; readonly figures: Record<string, number> }
+  | { readonly type: "question"; readonly question: unknown }
   | { readonly type: "result"; readonly result: unknown }
   | {
       readonly type: "error";
@@ -52,13 +57,17 @@ type Message =
 /** Starts a process that carries out one order. It ends when this process does. */
 export function startWorker(
   order: WorkOrder,
-  { signingKey, onProgress }: StartWorkerOptions,
+  { signingKey, onProgress, onQuestion }: StartWorkerOptions,
 ): Worker {
   const publicKey = createPublicKey(signingKey)
     .export({ format: "der", type: "spki" })
     .toString("base64");
   const child = spawn(process.execPath, [program, publicKey], {
-    stdio: ["pipe", "pipe", "pipe", hasOutput(order) ? "pipe" : "ignore"],
+    stdio: [
+      ...["pipe" as const, "pipe" as const, "pipe" as const],
+      hasOutput(order) ? "pipe" : "ignore",
+      hasInput(order) ? "pipe" : "ignore",
+    ],
     // glibc keeps memory per thread: with few arenas the process stays small.
     env: { ...withoutSecrets(process.env), MALLOC_ARENA_MAX: "2" },
   }) as ChildProcessWithoutNullStreams;
@@ -67,11 +76,21 @@ export function startWorker(
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = JSON.parse(line) as Message;
     if (message.type === "progress") onProgress?.(message.figures);
+    else if (message.type === "question") void answer(message.question);
     else ended = message;
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR);
   });
+  const answer = async (question: unknown): Promise<void> => {
+    try {
+      const given = await onQuestion?.(question);
+      child.stdin.write(`${JSON.stringify(given ?? {})}\n`);
+    } catch {
+      // The caller knows its own error.
+      child.stdin.end();
+    }
+  };
   const result = new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {
@@ -91,12 +110,24 @@ export function startWorker(
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(signWorkOrder(order, signingKey))}\n`);
   const output = hasOutput(order) ? (child.stdio[3] as Readable) : undefined;
-  return { pid: child.pid, result, output, cancel: () => child.stdin.end() };
+  const input = hasInput(order) ? (child.stdio[4] as Writable) : undefined;
+  return {
+    pid: child.pid,
+    result,
+    output,
+    input,
+    cancel: () => child.stdin.end(),
+  };
+}
+
+function hasInput({ operation }: WorkOrder): boolean {
+  return operation.type === "import" && operation.source.type === "ova";
 }
 
 function hasOutput({ operation }: WorkOrder): boolean {
   return (
     operation.type === "export" ||
+    operation.type === "import" ||
     (operation.type === "restore" && operation.target.type === "pipe")
   );
 }

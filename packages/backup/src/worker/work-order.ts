@@ -15,6 +15,7 @@ export type WorkOperation =
   | MirrorOperation
   | RestoreOperation
   | ExportOperation
+  | ImportOperation
   | OpenOperation
   | BenchmarkOperation
   | ListOperation
@@ -125,6 +126,16 @@ export interface ExportOperation {
   }[];
 }
 
+/**
+ * Writes a VM of another product to `Worker.output` as an XVA. Needs no repository.
+ * Asks with a `ForeignVm`, and needs a `ForeignPlan` as its answer. Result: `ImportResult`.
+ */
+export interface ImportOperation {
+  readonly type: "import";
+  /** An OVA is read from `Worker.input`. */
+  readonly source: { readonly type: "ova" };
+}
+
 /** Checks that the repository can be opened. Result: `OpenResult`. */
 export interface OpenOperation {
   readonly type: "open";
@@ -225,7 +236,7 @@ export interface RepositoryPlace {
   readonly anchor?: Anchor;
 }
 
-/** The repository of an order is opened first, but for `create`, `console` and `backup-to-several`. */
+/** The repository of an order is opened first, but for `create`, `console`, `import` and `backup-to-several`. */
 export interface WorkOrder extends Partial<RepositoryPlace> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */

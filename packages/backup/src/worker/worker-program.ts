@@ -10,9 +10,10 @@ import { openWorkOrder } from "./work-order.js";
  *
  *   node worker-program.js PUBLIC_KEY    Ed25519, SPKI in DER, base64
  *
- * stdin: one line with a signed order; its end, or SIGTERM, cancels the work.
- * stdout: lines of JSON: `progress` at most twice a second, then one `result`
- * or `error`. The exit code is 0 after a result.
+ * stdin: one line with a signed order, then one for the answer to each question;
+ * its end, or SIGTERM, cancels the work.
+ * stdout: lines of JSON: `progress` at most twice a second, `question`, then one
+ * `result` or `error`. The exit code is 0 after a result.
  */
 const PROGRESS_MS = 500;
 
@@ -21,8 +22,12 @@ process.once("SIGTERM", () => controller.abort());
 
 const lines = createInterface({ input: process.stdin });
 let isStarted = false;
+let onAnswer: (answer: unknown) => void = () => undefined;
 lines.on("line", (line) => {
-  if (isStarted) return;
+  if (isStarted) {
+    onAnswer(parse(line));
+    return;
+  }
   isStarted = true;
   void work(line);
 });
@@ -45,6 +50,14 @@ async function work(line: string): Promise<void> {
         last = now;
         send({ type: "progress", figures });
       },
+      ask: (question) =>
+        new Promise((resolve, reject) => {
+          onAnswer = resolve;
+          controller.signal.addEventListener("abort", () =>
+            reject(new Error("cancelled")),
+          );
+          send({ type: "question", question });
+        }),
     });
     send({ type: "result", result });
   } catch (error) {

@@ -1,0 +1,5 @@
+import { RepositoryError } from "../errors.js";
+
+export function invalidSource(reason: string): RepositoryError {
+  return new RepositoryError("source-invalid", reason);
+}
