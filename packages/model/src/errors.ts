@@ -185,6 +185,7 @@ export const errorTable = {
     "the transfer between pool and backup repository failed: {reason}",
     502,
   ),
+  IMPORT_SOURCE_FAILED: row("the source of the import failed: {reason}", 502),
   BACKUP_REFUSED: row("VM {vm} cannot be backed up: {reason}", 409),
   BACKUP_WORKER_FAILED: row("the backup worker failed: {reason}", 500),
   // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra

@@ -99,6 +99,7 @@ import { vmPowerOperations } from "./vm-power.js";
 import { vmSettingsOperations } from "./vm-settings.js";
 import { vmSnapshotsOperations } from "./vm-snapshots.js";
 import { vmTransferOperations } from "./vm-transfer.js";
+import { vmImportOperations } from "./vm-import.js";
 import { vtpmOperations } from "./vtpm.js";
 import { xoOperations } from "./xo.js";
 import type { Services } from "./services.js";
@@ -206,6 +207,7 @@ export const operations: readonly Operation<Services>[] = [
   ...vmSettingsOperations,
   ...vmSnapshotsOperations,
   ...vmTransferOperations,
+  ...vmImportOperations,
   ...vtpmOperations,
   ...xoOperations,
 ];

@@ -1,32 +1,22 @@
 import { finished } from "node:stream";
-import { XoError, type Ref } from "@xo-server/model";
-import type { Xapi } from "@xo-server/xen-api";
+import type { Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type OperationContext } from "./define-operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { Source, TransferTask } from "../transfers/transfer.js";
-import {
-  openXapiStream,
-  sendToXapi,
-  type Handler,
-} from "../transfers/xapi-streams.js";
-import { checkXva } from "../transfers/xva.js";
+import { openXapiStream, type Handler } from "../transfers/xapi-streams.js";
 import {
   dropExportSnapshot,
   takeExportSnapshot,
 } from "../vms/export-snapshot.js";
-import { SET_KEY } from "../vms/resource-sets.js";
-import { markSet } from "../vms/set-mark.js";
-import { readRecord } from "../vms/xapi-records.js";
 import {
   about,
   checksum,
   failInterrupted,
   getFrom,
   nameOf,
-  sendTo,
 } from "./disk-transfer.js";
-import { idOf, idOfMade, onId } from "./on-object.js";
+import { idOf, onId } from "./on-object.js";
 
 const compressions = ["true", "false", "", "gzip", "zstd"] as const;
 
@@ -88,71 +78,7 @@ export const vmExport = defineOperation({
   },
 });
 
-export const vmImport = defineOperation({
-  name: "vm.import",
-  summary:
-    "Import an XVA file as a new VM. Returns the path of the upload. Requires administrate:import-vm on the pool too.",
-  params: Type.Object({
-    sr: idOf("the SR for its disks"),
-    type: Type.Optional(
-      Type.Enum(["xva"], { description: "Format of the file." }),
-    ),
-    data: Type.Optional(
-      Type.Object({}, { description: "Accepted and ignored for XVA." }),
-    ),
-  }),
-  result: sendTo,
-  resume: failInterrupted,
-  permission: {
-    action: "administrate:create-vdi",
-    resource: "SR",
-    id: ({ sr }) => sr,
-  },
-  handler: ({ sr }, context) => {
-    const storage = context.objects.get(sr, "SR");
-    const poolId = String(storage.object["$pool"]);
-    context.check("administrate:import-vm", "pool", poolId);
-    const pool = context.objects.get(poolId, "pool");
-    const place = { operation: "vm.import", pool, storage };
-    return offerImport(context, place);
-  },
-});
-
-export const poolImportVm = defineOperation({
-  name: "pool.importVm",
-  summary: "Import an XVA file as a new VM. Returns the path of the upload.",
-  params: Type.Object({
-    id: idOf("a pool"),
-    sr: Type.Optional(idOf("an SR; default: the default SR of the pool")),
-  }),
-  result: sendTo,
-  resume: failInterrupted,
-  permission: onId("administrate:import-vm", "pool"),
-  rest: {
-    method: "post",
-    path: "/pools/{id}/vms",
-    creates: "vms",
-    operationId: "ImportVm",
-    isTransfer: true,
-    status: 201,
-    exposure: "confirm",
-    summary: "Import an XVA file as a new VM.",
-  },
-  handler: ({ id, sr }, context) => {
-    const pool = context.objects.get(id, "pool");
-    const target = sr ?? (pool.object["default_SR"] as string | undefined);
-    if (target === undefined)
-      throw new XoError("INVALID_PARAMETERS", {
-        reason: "the pool has no default SR: specify one",
-      });
-    context.check("administrate:create-vdi", "SR", target);
-    const storage = context.objects.get(target, "SR");
-    const place = { operation: "pool.importVm", pool, storage };
-    return offerImport(context, place);
-  },
-});
-
-/** Power states in which XAPI cannot export a VM, so that a snapshot is exported. */
+/** States of which XAPI exports no VM, but a snapshot. */
 const RUNS: ReadonlySet<string> = new Set(["Running", "Paused"]);
 
 type Asked = Omit<Handler, "path">;
@@ -179,8 +105,7 @@ async function openRunning(
     await work.persistState({ vm: vm.id, snapshot: ref });
     const source = await openVm({ xapi, ref }, asked, work);
     finished(source.body, () => {
-      // The response has ended, so nobody can be notified: the snapshot remains in
-      // the list of the VM.
+      // The response has ended: the snapshot stays in the list of the VM.
       drop().catch(() => undefined);
     });
     return source;
@@ -211,64 +136,5 @@ function toCompression(compress: boolean | string): string {
   return compress;
 }
 
-interface Place {
-  readonly operation: string;
-  readonly pool: PoolObject;
-  readonly storage: PoolObject;
-}
-
-function offerImport(
-  context: OperationContext,
-  { operation, pool, storage }: Place,
-): Promise<{ $sendTo: string }> {
-  const { objects } = context;
-  const { transfers } = context.services;
-  const label = `Import of a VM to ${nameOf(storage)}`;
-  const subject = {
-    ...about(operation, label, pool),
-    params: { sr: storage.id },
-    context,
-  };
-  const { xapi, ref } = storage;
-  return transfers.offerUpload(subject, async (delivery, work) => {
-    if (storage.object["$pool"] !== pool.id)
-      throw new XoError("NO_SUCH_OBJECT", { type: "SR", id: storage.id });
-    await checkXva(delivery.body);
-    const created = await sendToXapi(
-      xapi,
-      {
-        ...delivery,
-        path: "/import",
-        query: { sr_id: ref },
-        label,
-        resultType: "VM ref set",
-      },
-      work,
-    );
-    if (context.user?.isAdmin !== true) await leaveSets(xapi, created as Ref[]);
-    return idOfFirst(objects, xapi, created as readonly Ref[]);
-  });
-}
-
-/** An imported file may name any resource set, which has not accounted for the VM. */
-async function leaveSets(xapi: Xapi, vms: readonly Ref[]): Promise<void> {
-  for (const vm of vms) {
-    const { other_config, snapshots } = await readRecord(xapi, "VM", vm);
-    if (Object.hasOwn(other_config, SET_KEY))
-      await markSet(xapi, vm, undefined);
-    await leaveSets(xapi, snapshots);
-  }
-}
-
-async function idOfFirst(
-  objects: PoolObjects,
-  xapi: Xapi,
-  [ref]: readonly Ref[],
-): Promise<string> {
-  const isTemplate = await xapi.call("VM.get_is_a_template", [ref]);
-  const type = isTemplate === true ? "VM-template" : "VM";
-  return idOfMade(objects, xapi, { type, ref });
-}
-
-/** Export and import of whole VMs as XVA. */
-export const vmTransferOperations = [vmExport, vmImport, poolImportVm];
+/** Whole VMs as XVA, out. */
+export const vmTransferOperations = [vmExport];

@@ -15,6 +15,8 @@ export interface WorkerRunOptions {
   /** Figures of the operation, at most twice a second. */
   readonly onProgress?:
     ((figures: Readonly<Record<string, number>>) => void) | undefined;
+  /** See StartWorkerOptions. */
+  readonly onQuestion?: ((question: unknown) => Promise<object>) | undefined;
   /** Called when the worker was started: for its output. */
   readonly onStart?: ((worker: Worker) => void) | undefined;
 }
@@ -26,6 +28,8 @@ const LONG = new Set([
 ]);
 /** Workers for all other orders: a list does not wait for backups. */
 const MAX_SHORT = 2;
+/** Imports from other products: they wait neither for backups nor for lists. */
+const MAX_IMPORTS = 4;
 /** Orders that wait at most. */
 const MAX_WAITING = 10_000;
 /** Until a worker must have read its order, in ms. */
@@ -91,6 +95,7 @@ export class Workers {
   readonly #signingKey = generateKeyPairSync("ed25519").privateKey;
   readonly #long: Places;
   readonly #short = new Places(MAX_SHORT);
+  readonly #imports = new Places(MAX_IMPORTS);
   readonly #running = new Set<Worker>();
   readonly #stopping = new AbortController();
 
@@ -106,7 +111,7 @@ export class Workers {
 
   /** Orders that wait for a worker. */
   get waiting(): number {
-    return this.#long.waiting + this.#short.waiting;
+    return this.#long.waiting + this.#short.waiting + this.#imports.waiting;
   }
 
   /** @throws WorkerError; XoError ABORTED, QUEUE_FULL, CLOSED */
@@ -115,7 +120,7 @@ export class Workers {
     options: WorkerRunOptions = {},
   ): Promise<unknown> {
     const { signal } = options;
-    const places = LONG.has(order.operation.type) ? this.#long : this.#short;
+    const places = this.#placesOf(order.operation);
     const ending =
       signal === undefined
         ? this.#stopping.signal
@@ -138,10 +143,15 @@ export class Workers {
     );
   }
 
+  #placesOf({ type }: WorkOrder["operation"]): Places {
+    if (type === "import") return this.#imports;
+    return LONG.has(type) ? this.#long : this.#short;
+  }
+
   async #supervise(
     order: Omit<WorkOrder, "version" | "expires">,
     ending: AbortSignal,
-    { onProgress, onStart }: WorkerRunOptions,
+    { onProgress, onQuestion, onStart }: WorkerRunOptions,
   ): Promise<unknown> {
     const { clock, start = startWorker } = this.#options;
     const expires = new Date(clock.now() + ORDER_MS).toISOString();
@@ -150,6 +160,7 @@ export class Workers {
       {
         signingKey: this.#signingKey,
         ...(onProgress === undefined ? {} : { onProgress }),
+        ...(onQuestion === undefined ? {} : { onQuestion }),
       },
     );
     this.#running.add(worker);

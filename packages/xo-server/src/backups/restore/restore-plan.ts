@@ -63,7 +63,7 @@ export interface VmPlan {
  * Fields that VM.create takes and that mean the same in another pool, with
  * values for what a record of another version of XAPI lacks; undefined: left out then.
  */
-const VM_FIELDS: XapiRecord = {
+export const VM_FIELDS: XapiRecord = {
   name_label: "",
   name_description: "",
   user_version: "1",

@@ -227,11 +227,14 @@ export const actions: Messages["actions"] = {
   },
   importing: {
     vmLead:
-      "Eine XVA-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
+      "Eine XVA- oder OVA-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
     diskLead:
       "Eine VHD-, Raw- oder ISO-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
     file: "Datei",
     srHint: "Leer: Standard-SR des Pools",
+    networksLead: "Das Netzwerk dieses Pools für jedes Netzwerk der Datei:",
+    noDescriptor:
+      "Die Datei beginnt nicht mit einer OVF-Beschreibung: Sie ist keine gültige OVA-Datei.",
     button: "Importieren",
     sending: "{name} wird importiert",
     sent: "{sent} von {total} ({share})",

@@ -218,11 +218,14 @@ export const actions = {
   },
   importing: {
     vmLead:
-      "An XVA file on this computer. Keep this page open until the upload has finished.",
+      "An XVA or OVA file on this computer. Keep this page open until the upload has finished.",
     diskLead:
       "A VHD, raw or ISO file on this computer. Keep this page open until the upload has finished.",
     file: "File",
     srHint: "Empty: default SR of the pool",
+    networksLead: "The network of this pool for each network of the file:",
+    noDescriptor:
+      "The file does not begin with an OVF descriptor: it is not a valid OVA.",
     button: "Import",
     sending: "Importing {name}",
     sent: "{sent} of {total} ({share})",
