@@ -1,25 +1,8 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { ChunkSeal } from "./chunk-seal.js";
 import { CHUNK_SIZE } from "./limits.js";
-
-export type ZstdTask =
-  | { readonly type: "compress"; readonly level: number }
-  | DecompressTask
-  | (Omit<DecompressTask, "type"> & {
-      /** Decrypts, decompresses and compares with the id. */
-      readonly type: "open";
-      readonly seal: ChunkSeal;
-    });
-
-interface DecompressTask {
-  readonly type: "decompress";
-  /** Bytes of the result; of `decompress` at most. */
-  readonly size: number;
-  /** For the result, in shared memory; undefined: it gets memory of its own. */
-  readonly into?: Uint8Array<SharedArrayBuffer>;
-}
+import type { ZstdTask } from "./zstd-task.js";
 
 export interface ZstdRequest {
   readonly slot: number;

@@ -104,7 +104,7 @@ export async function* readDisk(
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const step = 16 * BLOCK_SIZE;
-  const zeros = Buffer.alloc(step);
+  const zeros = Buffer.alloc(Math.min(step, reader.size));
   const regions = Math.ceil(reader.size / REGION_SIZE);
   for (let region = 0; region < regions; region++) {
     const start = region * REGION_SIZE;

@@ -35,7 +35,7 @@ export class DiskWriter {
   readonly #ranges: readonly Range[];
   readonly #context: WriteContext;
   readonly #concurrency: number;
-  readonly #buffers = new BufferPool(CHUNK_SIZE);
+  readonly #buffers: BufferPool;
 
   constructor(options: DiskWriteOptions, context: WriteContext) {
     const { source, regions, data, ranges } = options;
@@ -45,6 +45,8 @@ export class DiskWriter {
     this.#ranges = ranges ?? [{ offset: 0, length: source.size }];
     this.#context = context;
     this.#concurrency = source.concurrency ?? CONCURRENCY;
+    const blocks = Math.ceil(source.size / BLOCK_SIZE);
+    this.#buffers = new BufferPool(Math.min(CHUNK_SIZE, blocks * BLOCK_SIZE));
   }
 
   async write(): Promise<void> {
