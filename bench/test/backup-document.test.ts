@@ -40,3 +40,33 @@ t.test("a smoke run wants something to have been measured", async (t) => {
     checkShape(sampleReportOf({ "xo-server": { usedMib: 24 } }));
   }, /nothing measured/);
 });
+
+t.test("NBD has a table and a target of its own", async (t) => {
+  const document = backupDocument(
+    sampleReportOf({
+      "xo-server": ours,
+      "NBD: xo-server": { nbdMib: 1024, nbdMs: 2_000, nbdCpuMs: 1_500 },
+      "NBD: nbdcopy": { nbdMib: 1024, nbdMs: 1_000, nbdCpuMs: 1_100 },
+    }),
+  );
+  t.match(
+    document,
+    /of nbdcopy's speed: at least 0.9x \| +0.50x \| \*\*missed/,
+  );
+  t.match(document, /\| nbdcopy +\| 1024.0 \(1024.0..1024.0\) \|/);
+  t.notMatch(document, /\| NBD: /);
+});
+
+t.test("what is not installed is named", async (t) => {
+  const document = backupDocument(sampleReportOf({ "xo-server": ours }));
+  t.match(document, "nbdkit is not installed here");
+  t.match(
+    backupDocument(
+      sampleReportOf({
+        "xo-server": ours,
+        "NBD: xo-server": { nbdMib: 1024, nbdMs: 2_000, nbdCpuMs: 1_500 },
+      }),
+    ),
+    "nbdcopy is not installed here",
+  );
+});

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Bench } from "../bench.js";
 import { createReport } from "../harness/create-report.js";
@@ -14,6 +14,8 @@ import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { backupDocument } from "./backup-document.js";
 import { changeImage, createImage } from "./disk-image.js";
 import type { Engine } from "./engine.js";
+import { isInstalled } from "./measured-command.js";
+import { measureNbdReaders } from "./nbd-readers.js";
 import { createOurEngine } from "./our-engine.js";
 import { borgEngine, pipeEngine, resticEngine } from "./peer-engines.js";
 
@@ -34,7 +36,9 @@ export const backupBench: Bench = {
       const engines = [
         createOurEngine(false),
         createOurEngine(true),
-        ...[pipeEngine, resticEngine, borgEngine].filter(isInstalled),
+        ...[pipeEngine, resticEngine, borgEngine].filter(({ command = "sh" }) =>
+          isInstalled(command),
+        ),
       ];
       const measured = await measureInRounds(engines, {
         runs,
@@ -44,9 +48,15 @@ export const backupBench: Bench = {
             `${name} ${outcome instanceof Error ? outcome.message : ""}\n`,
           ),
       });
-      const results = measured.map((one) =>
-        toResult({ pool: "", mode: one.row.name, place: "" }, one),
-      );
+      const results = [
+        ...measured.map((one) =>
+          toResult({ pool: "", mode: one.row.name, place: "" }, one),
+        ),
+        ...(await measureNbdReaders(folder, {
+          runs,
+          sizeMib: smoke ? 64 : 2048,
+        })),
+      ];
       const report = createReport(results, []);
       const document = backupDocument(report);
       process.stdout.write(document);
@@ -66,7 +76,8 @@ export const backupBench: Bench = {
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    if (!(figureOf(result, "fullMs") > 0)) throw new Error("nothing measured");
+    const time = result.mode.startsWith("NBD: ") ? "nbdMs" : "fullMs";
+    if (!(figureOf(result, time) > 0)) throw new Error("nothing measured");
   }
 }
 
@@ -119,14 +130,6 @@ async function measure(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function isInstalled({ command }: Engine): boolean {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  return (
-    command === undefined ||
-    folders.some((folder) => existsSync(join(folder, command)))
-  );
 }
 
 /** Bytes of all files below a folder. */

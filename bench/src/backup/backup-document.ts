@@ -8,13 +8,16 @@ import {
   type Target,
 } from "../harness/target.js";
 
+import { NBD_COPY, NBD_OURS } from "./nbd-readers.js";
+
 const OURS = "xo-server";
 const PIPE = "zstd -1 -T2 | openssl";
 const PEERS = [PIPE, "restic", "borg"];
+const NBD = [NBD_OURS, NBD_COPY];
 
 /** `docs/benchmarks/backup.md`, from the results alone. */
 export function backupDocument(report: Report): string {
-  const { results } = report;
+  const results = report.results.filter(({ mode }) => !NBD.includes(mode));
   const used = figureOf(results[0], "usedMib");
   const changed = figureOf(results[0], "changedMib");
   const absent = PEERS.filter(
@@ -27,15 +30,38 @@ export function backupDocument(report: Report): string {
     absent.length > 0 ? `Not installed here: ${absent.join(", ")}.` : "",
     measuredOn(report),
     targetTable(backupTargets(report)),
-    markdownTable(
-      columns.map(([title], i) => ({
-        title,
-        align: i === 0 ? ("left" as const) : ("right" as const),
-      })),
-      results.map((result) => columns.map(([, cell]) => cell(result))),
-    ),
+    tableOf(columns, results),
     "Median (least..greatest). MiB/s and CPU seconds are of the bytes in use. Memory is the most of one process, sampled.",
+    ...nbdSection(report),
   ]);
+}
+
+/** What a worker's source costs without the rest of a backup. */
+function nbdSection({ results }: Report): string[] {
+  const rows = results.filter(({ mode }) => NBD.includes(mode));
+  const missing =
+    "## NBD with TLS\n\nNot measured: nbdkit is not installed here.";
+  if (rows.length === 0) return [missing];
+  const size = figureOf(rows[0], "nbdMib");
+  return [
+    "## NBD with TLS",
+    `An export of ${size} MiB of nbdkit (plugin \`pattern\`, which computes its content), with TLS, is read to nothing: by the source that a worker uses, in a process of its own whose start is included, and by nbdcopy. In turns.`,
+    rows.length < NBD.length ? "nbdcopy is not installed here." : "",
+    tableOf(nbdColumns, rows),
+  ];
+}
+
+function tableOf(
+  columns: readonly (readonly [string, Cell])[],
+  results: readonly Result[],
+): string {
+  return markdownTable(
+    columns.map(([title], i) => ({
+      title,
+      align: i === 0 ? ("left" as const) : ("right" as const),
+    })),
+    results.map((result) => columns.map(([, cell]) => cell(result))),
+  );
 }
 
 function backupTargets({ results }: Report): Target[] {
@@ -80,6 +106,11 @@ function backupTargets({ results }: Report): Target[] {
       "restore, of the pipe's speed",
       0.8,
       of(PIPE, "restoreMs") / ours("restoreMs"),
+    ),
+    atLeast(
+      "through NBD with TLS, of nbdcopy's speed",
+      0.9,
+      of(NBD_COPY, "nbdMs") / of(NBD_OURS, "nbdMs"),
     ),
   ];
 }
@@ -130,4 +161,16 @@ const columns: readonly (readonly [string, Cell])[] = [
   ["1 %: stored, MiB", spread("incrementalStoredMib")],
   ["restore, MiB/s", spread("restoreMs", speed)],
   ["CPU, s a GiB", spread("restoreCpuMs", cpuPerGib)],
+];
+
+const nbdSpeed = (ms: number, result: Result) =>
+  figureOf(result, "nbdMib") / (ms / 1000);
+const nbdCpuPerGib = (ms: number, result: Result) =>
+  ms / 1000 / (figureOf(result, "nbdMib") / 1024);
+
+const nbdColumns: readonly (readonly [string, Cell])[] = [
+  ["", ({ mode }) => mode.slice("NBD: ".length)],
+  ["MiB/s", spread("nbdMs", nbdSpeed)],
+  ["CPU, s a GiB", spread("nbdCpuMs", nbdCpuPerGib)],
+  ["memory, MiB", spread("nbdRssMib")],
 ];

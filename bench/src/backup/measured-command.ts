@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 
 /** What a command cost. */
 export interface Cost {
@@ -60,6 +61,12 @@ export function measureScript(
       }
     });
   });
+}
+
+/** Whether there is a command of this name. */
+export function isInstalled(command: string): boolean {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.some((folder) => existsSync(join(folder, command)));
 }
 
 function childrenOf(pid: number): number[] {

@@ -20,6 +20,7 @@ export {
 export { Repository } from "./repository/repository.js";
 export { changedRanges, encodeChangedBlocks } from "./source/changed-blocks.js";
 export type { ChangedBlocks, DiskSource } from "./source/disk-source.js";
+export { openSources, type SourceDisk } from "./source/open-sources.js";
 export { FolderStorage } from "./storage/folder-storage.js";
 export { S3Storage } from "./storage/s3-storage.js";
 export type { StorageLocation } from "./storage/storage-location.js";
