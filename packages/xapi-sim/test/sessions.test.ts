@@ -1,9 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import { Database } from "../src/database.js";
 import { createRandom } from "../src/random.js";
 import { Sessions } from "../src/sessions.js";
 import { TestClient } from "./support/raw-client.js";
-import { HOST, tinyPool } from "./support/tiny-pool.js";
+import { HOST, tinyPool, VM } from "./support/tiny-pool.js";
 
 t.test("login takes two to five parameters", async (t) => {
   const { client } = await tinyPool(t);
@@ -43,6 +44,30 @@ t.test("after logout the session is invalid", async (t) => {
       message: `SESSION_INVALID ${session}`,
     });
 });
+
+t.test(
+  "a session knows its tasks; they continue after its end, and a request that arrives later starts none",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    const other = new TestClient(pool.url);
+    await other.logIn();
+    const { session } = other;
+    const task = await other.call("Async.VM.snapshot", VM, "s", []);
+    await client.call("task.create", "of another session", "");
+    t.same(await client.call("session.get_tasks", session), [task]);
+    await other.call("session.logout");
+    await t.rejects(other.call("Async.VM.snapshot", VM, "s2", []), {
+      message: `SESSION_INVALID ${session}`,
+    });
+    await t.rejects(client.call("session.get_tasks", session), {
+      message: `HANDLE_INVALID session ${session}`,
+    });
+    while ((await client.call("task.get_status", task)) === "pending")
+      await pause(10);
+    t.equal(await client.call("task.get_status", task), "success");
+    t.same(await client.call("VM.get_by_name_label", "s2"), []);
+  },
+);
 
 t.test("a changed password is valid immediately", async (t) => {
   const { pool, client } = await tinyPool(t);

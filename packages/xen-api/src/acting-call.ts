@@ -48,8 +48,8 @@ export async function callActing(
       timeoutMs: timeoutMs ?? settings.callTimeoutMs,
       // The caller knows how long it takes.
       startTimeoutMs: timeoutMs,
-      beforeSend() {
-        options.beforeSend?.();
+      beforeSend(session) {
+        options.beforeSend?.(session);
         isSent = true;
       },
     });

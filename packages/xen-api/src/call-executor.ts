@@ -38,7 +38,7 @@ export interface CallRequest {
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
   readonly idempotent?: boolean | undefined;
   /** See SendOptions. */
-  readonly beforeSend?: (() => void) | undefined;
+  readonly beforeSend?: ((session: string) => void) | undefined;
   /** See RpcRequest. */
   readonly headers?: Readonly<Record<string, string>>;
   /** False: a failure is reported to the session, but the call is not retried. Default true. */
@@ -176,7 +176,7 @@ export class CallExecutor {
       stallTimeoutMs,
       onAnswerStart,
       onBatch,
-      beforeSend,
+      beforeSend: () => beforeSend?.(session),
       headers,
       isIdempotent: isSafe,
       encoding: request.transport === undefined ? encoding : undefined,

@@ -2,6 +2,8 @@ import { XoError } from "@xo-server/model";
 import { callActing } from "./acting-call.js";
 import { callAsync } from "./async-call.js";
 import { checkReadOnly } from "./call-executor.js";
+import { createDeadline } from "./deadline.js";
+import { endSession } from "./end-session.js";
 import { openEventStream } from "./open-event-stream.js";
 import { injectToken } from "./inject-token.js";
 import { listableClasses, listRecords } from "./listing.js";
@@ -47,6 +49,9 @@ export function createXapi(options: XapiOptions): Xapi {
       scrubErrors(
         tasks.watch({ ref, method: "the task", resultType, options: more }),
       ),
+    session: () => scrubErrors(currentSession(components)),
+    endSession: (session, signal) =>
+      scrubErrors(endSession(components, session, signal)),
     listRecords: (className, list) =>
       scrubErrors(listRecords(listing, className, list)),
     listableClasses: () => scrubErrors(listableClasses(listing)),
@@ -87,6 +92,18 @@ async function call(
     priority: options.priority ?? "call",
     timeoutMs: options.timeoutMs ?? settings.callTimeoutMs,
   });
+}
+
+async function currentSession({
+  session,
+  settings: { clock, callTimeoutMs },
+}: XapiComponents): Promise<string> {
+  const deadline = createDeadline(clock, "login", callTimeoutMs, undefined);
+  try {
+    return (await session.ready(deadline.signal)).session;
+  } finally {
+    deadline.release();
+  }
 }
 
 /** A caller that takes a token waits for its events: the stream polls without the usual delay. */

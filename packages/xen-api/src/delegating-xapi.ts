@@ -59,6 +59,14 @@ export class DelegatingXapi implements Xapi {
     return this.xapi.watchTask(task, options);
   }
 
+  session() {
+    return this.xapi.session();
+  }
+
+  endSession(session: string, signal: AbortSignal) {
+    return this.xapi.endSession(session, signal);
+  }
+
   listRecords(className: string, options: ListOptions) {
     return this.xapi.listRecords(className, options);
   }

@@ -119,6 +119,19 @@ export class Login {
     );
   }
 
+  /** Logs out the session, or finds that it does not exist. @throws XapiError HOST_IS_SLAVE, ...; XoError for network errors */
+  async end(
+    open: Omit<OpenSession, "pool">,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const loggedOut = this.#call(open, "session.logout", [], signal);
+    await this.#scrubErrors(loggedOut).catch((error: unknown) => {
+      const isGone =
+        error instanceof XapiError && error.code === "SESSION_INVALID";
+      if (!isGone) throw error;
+    });
+  }
+
   async #logIn(
     address: Address,
     transport: Transport,

@@ -44,8 +44,8 @@ export async function startTask(
     signal: late.signal,
     options: {
       ...options,
-      beforeSend() {
-        options.beforeSend?.();
+      beforeSend(session) {
+        options.beforeSend?.(session);
         isSent = true;
       },
     },

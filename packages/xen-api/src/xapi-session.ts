@@ -148,6 +148,12 @@ export class XapiSession {
     return this.#probing;
   }
 
+  /** Logs out another session of the pool, given by its reference. @throws XapiError, XoError */
+  async endOther(session: string, signal: AbortSignal): Promise<void> {
+    const connected = await this.ready(signal);
+    await this.#options.login.end({ ...connected, session }, signal);
+  }
+
   /** Logs out and rejects all waiting calls with CLOSED. */
   async disconnect(): Promise<void> {
     if (this.#state.name === "stopped") return;

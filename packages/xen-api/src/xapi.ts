@@ -30,8 +30,11 @@ export interface PoolIdentity {
 
 /** For a caller that may have lost the right to act while the call waited. */
 export interface SendOptions {
-  /** Called immediately before the request is sent; if it throws, nothing is sent, and the call rejects with that error. */
-  readonly beforeSend?: () => void;
+  /**
+   * Called immediately before the request is sent, each time that it is; if it throws, nothing is sent, and the call rejects with that error.
+   * @param session the reference of its session, a secret
+   */
+  readonly beforeSend?: (session: string) => void;
 }
 
 export interface CallOptions extends SendOptions {
@@ -184,6 +187,19 @@ export interface Xapi {
     task: Ref,
     options?: AsyncCallOptions & { readonly resultType?: string },
   ): Promise<unknown>;
+  /**
+   * Waits for a session.
+   * @returns its reference, a secret; calls may use another one later
+   * @throws XoError NOT_CONNECTED, CALL_TIMEOUT, CLOSED
+   */
+  session(): Promise<string>;
+  /**
+   * Waits until the tasks of a session have ended, and logs it out: XAPI refuses requests of it that arrive later, before it
+   * creates their tasks. Resolves at once if the session does not exist.
+   * @param session its reference, a secret; also of another client
+   * @throws XapiError, XoError; ABORTED: tasks were still pending
+   */
+  endSession(session: string, signal: AbortSignal): Promise<void>;
   /** `get_all_records`, delivered in batches as they arrive. */
   listRecords(className: string, options: ListOptions): Promise<ListResult>;
   /** Classes to mirror that this pool supports. */

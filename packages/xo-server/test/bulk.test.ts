@@ -17,6 +17,7 @@ import { Tasks } from "../src/tasks/tasks.js";
 import type { TaskContext } from "../src/tasks/task-context.js";
 import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";
+import { fakeSeals } from "./fake-seals.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
@@ -46,6 +47,7 @@ function setUp(t: Test) {
   const stepStore = new FakeStepStore();
   const steps = new StepJournal({
     store: stepStore.store,
+    seals: fakeSeals,
     clock,
     logger: quiet,
   });

@@ -23,7 +23,8 @@ function setUp() {
     calls.push([method, ...params.map(String)].join(" "));
     return method.endsWith(".create") ? `ref:new` : "uuid";
   };
-  const xapi = { call, callAsync: call };
+  const session = async () => "OpaqueRef:session";
+  const xapi = { call, callAsync: call, session };
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
   const dispatcher = createTestDispatcher(
     [...vtpmOperations, ...usbOperations, ...pciOperations],

@@ -20,6 +20,7 @@ import { createTestDispatcher } from "./test-dispatcher.js";
 import { silentLogger } from "@xo-server/kit";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
+import { fakeSeals } from "./fake-seals.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 
@@ -100,7 +101,8 @@ function setUp(
     calls.push([method, ...params.map(toText)].join(" "));
     return answers[method]?.(params) ?? "";
   };
-  const xapi = { call, callAsync: call };
+  const session = async () => "OpaqueRef:session";
+  const xapi = { call, callAsync: call, session };
   const { catalog, queries } = fakes.views;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
   const credentialsService = {
@@ -121,6 +123,7 @@ function setUp(
       store: new FakeTaskStore(),
       steps: new StepJournal({
         store: new FakeStepStore().store,
+        seals: fakeSeals,
         clock,
         logger: silentLogger,
       }),

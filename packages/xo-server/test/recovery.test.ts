@@ -17,6 +17,7 @@ import { Tasks } from "../src/tasks/tasks.js";
 import type { TaskContext } from "../src/tasks/task-context.js";
 import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";
+import { fakeSeals } from "./fake-seals.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
@@ -41,6 +42,11 @@ class FakePool {
   powerState = "Running";
   /** The next call gets no answer. */
   isMute = false;
+  session = "OpaqueRef:session";
+  readonly endedSessions: string[] = [];
+  onEndSession: () => void = () => undefined;
+  /** @returns the session with which a call is sent */
+  onSend: () => string = () => this.session;
 
   get xapi(): Xapi {
     const wait = (ref: string, signal?: AbortSignal) =>
@@ -56,11 +62,17 @@ class FakePool {
     const xapi = {
       label: "pool",
       state: { name: "connected" },
-      callAsync: (
+      session: async () => this.session,
+      endSession: async (session: string) => {
+        this.endedSessions.push(session);
+        this.onEndSession();
+      },
+      callAsync: async (
         method: string,
         _params: unknown,
         options: Parameters<Xapi["callAsync"]>[2],
       ) => {
+        options?.beforeSend?.(this.onSend());
         this.asked.push(method);
         const ref = `OpaqueRef:${this.asked.length}`;
         if (!this.isMute) options?.onTask?.(ref);
@@ -126,6 +138,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const open = (owner = "here") => {
     const steps = new StepJournal({
       store: stepStore.store,
+      seals: fakeSeals,
       clock,
       logger: quiet,
     });
@@ -187,7 +200,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       clock,
       logger: quiet,
       users: { get: () => users },
-      watch: new XapiTaskWatch({ pools, clock }),
+      watch: new XapiTaskWatch({ pools, steps, clock }),
     });
     const interrupted = await tasks.loadInterrupted();
     const done = recovery.recover(interrupted);
@@ -259,6 +272,70 @@ t.test(
     t.same(pool.asked, ["VM.start"], "it is asked once");
     await settle();
     t.equal(stepStore.rows.size, 0);
+  },
+);
+
+t.test(
+  "that a call has not begun is known only when its session has ended",
+  async (t) => {
+    const { open, begin, restart, pool, stepStore } = setUp(t, oneCall);
+    pool.isMute = true;
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    const [step] = stepStore.rows.values();
+    t.match(step?.body, { session: "steps of tasks: OpaqueRef:session" });
+    const { call } = step!.body as { call: string };
+    // Its request arrives after the first search.
+    pool.onEndSession = () => {
+      const other_config = { "xo-call": call };
+      pool.records = { "OpaqueRef:late": { other_config } };
+    };
+    const { tasks, done } = await restart();
+    await pool.end("OpaqueRef:late");
+    await done;
+    t.same(pool.endedSessions, ["OpaqueRef:session"]);
+    t.match(await tasks.get(id, ada), { status: "success" });
+  },
+);
+
+t.test(
+  "a session that cannot be ended leaves unknown whether a call will begin",
+  async (t) => {
+    const { open, begin, restart, pool, clock } = setUp(t, oneCall);
+    pool.isMute = true;
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    pool.onEndSession = () => {
+      throw new XapiError("RBAC_PERMISSION_DENIED", ["session.logout"]);
+    };
+    const { tasks, done } = await restart();
+    for (let i = 0; i < 40; i++) {
+      clock.pass(60_000);
+      for (let turn = 0; turn < 5; turn++) await settle();
+    }
+    await done;
+    t.ok(pool.endedSessions.length > 1, "it is tried again");
+    t.match(await tasks.get(id, ada), {
+      status: "interrupted",
+      result: { message: /outcome not known.*its request may still arrive/ },
+    });
+  },
+);
+
+t.test(
+  "a call whose session was replaced before it was sent is recorded again",
+  async (t) => {
+    const { open, begin, pool, stepStore } = setUp(t, oneCall);
+    const used = ["OpaqueRef:first", "OpaqueRef:second"];
+    pool.onSend = () => used.shift()!;
+    pool.session = "OpaqueRef:second";
+    await begin(open(), (xapi) => xapi().callAsync("VM.start", [VM]));
+    t.same(used, []);
+    t.same(pool.asked, ["VM.start"], "the first was not sent");
+    const [step] = stepStore.rows.values();
+    t.match(step?.body, { session: "steps of tasks: OpaqueRef:second" });
   },
 );
 

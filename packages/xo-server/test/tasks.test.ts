@@ -148,6 +148,7 @@ t.test("tasks of pools are parts of their operation", async (t) => {
   let tell!: (fraction: number) => void;
   const xapi = {
     label: "pool",
+    session: async () => "OpaqueRef:session",
     callAsync: (
       method: string,
       _params: unknown,
@@ -187,7 +188,11 @@ t.test("tasks of pools are parts of their operation", async (t) => {
 t.test("a task is tracked after other tasks have ended", async (t) => {
   const { tasks } = setUp(t);
   const [long, short] = [await begin(tasks), await begin(tasks)];
-  const xapi = { label: "pool", callAsync: async () => "" } as unknown as Xapi;
+  const xapi = {
+    label: "pool",
+    session: async () => "OpaqueRef:session",
+    callAsync: async () => "",
+  } as unknown as Xapi;
   const objects = objectsOn(xapi);
   const tracked = objects.forTask(long.work);
   await objects.forTask(short.work).get("v").xapi.callAsync("VM.start", []);

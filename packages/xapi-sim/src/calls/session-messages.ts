@@ -27,6 +27,13 @@ export const sessionMessages: CoreTable = {
     core.credentials.changePassword(newPassword as string);
   },
   "session.get_all_subject_identifiers": () => [],
+  // The other side of this relation, the session of a task, is not in the data model that clients see.
+  "session.get_tasks": ({ core }, [ref]) => {
+    core.db.get("session", ref as string);
+    return [...core.db.table("task").rows.values()]
+      .filter(({ record }) => record["session"] === ref)
+      .map((task) => task.ref);
+  },
 };
 
 /** @throws XapiFailure HOST_IS_SLAVE with the coordinator's address */

@@ -28,7 +28,7 @@ export function startBackground(
     logger,
     connectionOf: (id) => objects.connectionOf(id),
     users,
-    watch: new XapiTaskWatch({ pools, clock }),
+    watch: new XapiTaskWatch({ pools, steps: previousRun.steps, clock }),
     giveUp: async (task, error, untilReady) => {
       const [runId] = runsOf([{ task }]);
       if (runId !== undefined) await runs.interrupt({ ids: [runId] }, []);

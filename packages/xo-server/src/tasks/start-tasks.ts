@@ -44,6 +44,7 @@ export async function startTasks(
   const isShared = store.engine === "postgres";
   const steps = new StepJournal({
     store: store.taskSteps,
+    seals: store.seals,
     clock,
     logger,
   });

@@ -21,6 +21,8 @@ export interface StepWriter {
    * yet are lost in a crash, but not when the server stops.
    */
   putSoon(key: string, body: object): Promise<void>;
+  /** Encrypts a text, so that a step can hold it. */
+  sealSecret(text: string): string;
 }
 
 /** For work without a task. */
@@ -28,12 +30,16 @@ export const noSteps: StepWriter = {
   isClosed: false,
   put: () => Promise.resolve(),
   putSoon: () => Promise.resolve(),
+  sealSecret: () => "",
 };
 
 /** A step that could not be written is tried again after this time, in ms. */
 const RETRY_MS = 200;
 /** Delayed steps are written within this time, in ms. */
 const SOON_MS = 200;
+/** Encrypted secrets of steps that are remembered: one session for each pool. */
+const MOST_SEALED = 1_000;
+const SECRET_PURPOSE = "steps of tasks";
 
 interface WaitingStep extends TaskStep {
   readonly lease: HeldLease | undefined;
@@ -41,6 +47,7 @@ interface WaitingStep extends TaskStep {
 
 export interface StepJournalOptions {
   readonly store: Pick<Store["taskSteps"], "put" | "list" | "deleteOf">;
+  readonly seals: Pick<Store["seals"], "seal" | "open">;
   readonly clock: Pick<WallClock, "setTimeout">;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -59,11 +66,14 @@ export class StepJournal {
       deleteOf: () => Promise.resolve(),
     };
     const logger = { warn: () => undefined };
-    return new StepJournal({ store, logger, clock: wallClock });
+    const seals = { seal: () => "", open: () => undefined };
+    return new StepJournal({ store, seals, logger, clock: wallClock });
   }
 
   readonly #options: StepJournalOptions;
   readonly #waiting = new Map<string, WaitingStep>();
+  /** By their texts. */
+  readonly #sealed = new Map<string, string>();
   /** Tasks that have steps. */
   readonly #written = new Set<string>();
   /** Each write resolves with whether its steps are on disk. */
@@ -104,6 +114,7 @@ export class StepJournal {
         write({ taskId, key, body, lease }, () => this.#flushNow()),
       putSoon: (key, body) =>
         write({ taskId, key, body, lease }, () => this.#flushSoon()),
+      sealSecret: (text) => this.#seal(text),
     };
   }
 
@@ -119,6 +130,22 @@ export class StepJournal {
     // Another server may have written these steps.
     if (steps.size > 0) this.#written.add(taskId);
     return steps;
+  }
+
+  /** @returns undefined: the text was encrypted with a key that no longer exists */
+  openSecret(sealed: string): string | undefined {
+    return this.#options.seals.open(sealed, SECRET_PURPOSE);
+  }
+
+  /** Encrypts a text; steps have few different secrets. */
+  #seal(text: string): string {
+    let sealed = this.#sealed.get(text);
+    if (sealed === undefined) {
+      sealed = this.#options.seals.seal(text, SECRET_PURPOSE);
+      if (this.#sealed.size >= MOST_SEALED) this.#sealed.clear();
+      this.#sealed.set(text, sealed);
+    }
+    return sealed;
   }
 
   /** Deletes the steps of a task that has ended. */

@@ -136,7 +136,6 @@ export class TaskNode implements TaskContext {
     const part = this.addPart(name);
     const log = new XapiTaskLog({ subject, part: part.id, steps, clock });
     return part.run(async () => {
-      await log.begin();
       try {
         const result = await run(part, log);
         log.end({ status: "success" });

@@ -11,6 +11,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Readable } from "node:stream";
 import type { TaskContext } from "./task-context.js";
 import { CALL_MARK, EPOCH_MARK, objectOfParams } from "./xapi-task.js";
+import type { XapiTaskLog } from "./xapi-task-log.js";
 
 type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
 
@@ -44,17 +45,19 @@ export class TrackedXapi extends DelegatingXapi {
         ...(object === undefined ? {} : { object }),
       },
       (part, log) =>
-        this.#send((sending, onAnswer) =>
-          this.xapi.callAsync(method, params, {
-            ...withPart(part, options),
-            ...sending,
-            onTask: (ref) => {
-              onAnswer();
-              log.noteReference(ref);
-            },
-            keepUntil: log.persisted,
-            marks: marksOf(part),
-          }),
+        this.#send(
+          (sending, onAnswer) =>
+            this.xapi.callAsync(method, params, {
+              ...withPart(part, options),
+              ...sending,
+              onTask: (ref) => {
+                onAnswer();
+                log.noteReference(ref);
+              },
+              keepUntil: log.persisted,
+              marks: marksOf(part),
+            }),
+          log,
         ),
     );
   }
@@ -64,7 +67,10 @@ export class TrackedXapi extends DelegatingXapi {
     return this.#task.runXapiTask(
       `XAPI: ${method}`,
       { pool: this.#pool, method, ref: task, isStream: true },
-      (part) => this.xapi.watchTask(task, withPart(part, options)),
+      async (part, log) => {
+        await log.begin();
+        return this.xapi.watchTask(task, withPart(part, options));
+      },
     );
   }
 
@@ -73,23 +79,41 @@ export class TrackedXapi extends DelegatingXapi {
    * another server has adopted the task, because that server continues it.
    * @param send must call `onAnswer` when the command was answered, unless it
    * settles then
+   * @param log gets the session before the command is sent: the server that adopts the
+   * task ends this session, so that a command that arrives late is not executed
    */
   async #send<T>(
     send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
+    log?: XapiTaskLog,
   ): Promise<T> {
     const { lease } = this.#task;
-    if (lease === undefined) return send({}, () => undefined);
-    for (;;)
+    for (;;) {
+      let isOtherSession = false;
       try {
-        await lease.untilValid();
-        const result = await sendCommand(lease, send);
-        if (!lease.isLost) return result;
+        await lease?.untilValid();
+        const session = await this.#record(log);
+        const check = (used: string) => {
+          isOtherSession = session !== undefined && session !== used;
+          if (isOtherSession) throw new XoError("ABORTED", { what: "sending" });
+        };
+        const result = await sendCommand(lease, check, send);
+        if (lease?.isLost !== true) return result;
       } catch (error) {
-        if (lease.isLost) return new Promise<never>(() => undefined);
-        // The lease expired before anything was sent.
-        if (!(error instanceof XoError && error.code === "LEASE_LOST"))
-          throw error;
+        if (lease?.isLost === true) return new Promise<never>(() => undefined);
+        // The lease expired, or the pool was connected again, before anything was sent.
+        const isExpired =
+          error instanceof XoError && error.code === "LEASE_LOST";
+        if (!isOtherSession && !isExpired) throw error;
       }
+    }
+  }
+
+  /** @returns the session that is recorded, and no other may be used */
+  async #record(log: XapiTaskLog | undefined): Promise<string | undefined> {
+    if (log === undefined) return undefined;
+    const session = await this.xapi.session();
+    await log.begin(session);
+    return session;
   }
 
   override call(
@@ -103,16 +127,18 @@ export class TrackedXapi extends DelegatingXapi {
   }
 
   override getStream(options: StreamOptions) {
-    return this.#send(({ beforeSend }) => {
-      beforeSend?.();
-      return this.xapi.getStream(options);
-    });
+    return this.#sendStream(() => this.xapi.getStream(options));
   }
 
   override putStream(body: Readable, options: PutStreamOptions) {
+    return this.#sendStream(() => this.xapi.putStream(body, options));
+  }
+
+  /** Its session is not recorded: a stream that has not begun is not sent again. */
+  #sendStream<T>(send: () => Promise<T>): Promise<T> {
     return this.#send(({ beforeSend }) => {
-      beforeSend?.();
-      return this.xapi.putStream(body, options);
+      beforeSend?.("");
+      return send();
     });
   }
 }
@@ -120,15 +146,18 @@ export class TrackedXapi extends DelegatingXapi {
 /**
  * Sends a command that counts as unanswered until it is answered or fails. A
  * repeated command counts once.
+ * @param check throws if the command must not be sent with this session
  */
 async function sendCommand<T>(
-  lease: NonNullable<TaskContext["lease"]>,
+  lease: TaskContext["lease"],
+  check: (session: string) => void,
   send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
 ): Promise<T> {
   let onAnswer = () => undefined as void;
-  const beforeSend = () => {
+  const beforeSend = (session: string) => {
     onAnswer();
-    onAnswer = lease.beginCommand();
+    check(session);
+    if (lease !== undefined) onAnswer = lease.beginCommand();
   };
   try {
     return await send({ beforeSend }, () => {

@@ -35,9 +35,13 @@ export class XapiTaskLog {
     this.persisted = new Promise((resolve) => (this.#setWritten = resolve));
   }
 
-  /** Resolves when the intention to make the call is persisted. */
-  begin(): Promise<void> {
-    return this.#write({});
+  /**
+   * Resolves when the intention to make the call is persisted.
+   * @param session reference of its session, a secret
+   */
+  begin(session?: string): Promise<void> {
+    if (session === undefined) return this.#write({});
+    return this.#write({ session: this.#steps.sealSecret(session) });
   }
 
   /** To be called when the reference of the XAPI task is known. */

@@ -3,10 +3,12 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Pools } from "../pools/pools.js";
 import { destroyEndedTask } from "./destroy-ended-task.js";
+import { EndedSessions } from "./ended-sessions.js";
 import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
 import type { XapiTask, XapiTaskEnd } from "./xapi-task.js";
 import { readGoalState, type GoalState } from "./power-state-goal.js";
 import { pause } from "./pause.js";
+import type { StepJournal } from "./step-journal.js";
 import type { TaskContext } from "./task-context.js";
 
 /** Outcome of a XAPI task that was running when the server crashed. */
@@ -19,6 +21,7 @@ export type TaskOutcome =
 
 export interface XapiTaskWatchOptions {
   readonly pools: Pick<Pools, "xapi" | "listSummaries">;
+  readonly steps: Pick<StepJournal, "openSecret">;
   readonly clock: WallClock;
 }
 
@@ -31,8 +34,11 @@ export class XapiTaskWatch {
   /** References of XAPI tasks of the previous run. */
   readonly #known = new Set<string>();
 
+  readonly #sessions: EndedSessions;
+
   constructor(options: XapiTaskWatchOptions) {
     this.#options = options;
+    this.#sessions = new EndedSessions(options.clock);
   }
 
   /** Adds XAPI tasks of the previous run, so that they are not mistaken for others. */
@@ -56,12 +62,34 @@ export class XapiTaskWatch {
     if (typeof xapi === "string") return { name: "unknown", reason: xapi };
     if (xapiTask.ref !== undefined)
       return this.#follow(xapi, { ...xapiTask, ref: xapiTask.ref }, part);
-    const found = await findXapiTask(xapi, xapiTask, this.#known);
+    const found = await this.#find(xapi, xapiTask, part.signal);
+    if (typeof found === "string") return { name: "unknown", reason: found };
     if ("ref" in found) {
       this.#known.add(found.ref);
       return this.#follow(xapi, { ...xapiTask, ref: found.ref }, part);
     }
     return judge(found, xapiTask, await readGoalState(xapi, xapiTask));
+  }
+
+  /** Looks for the task; again when no request that is under way can create it any more. @returns a text: why that is not known */
+  async #find(
+    xapi: Xapi,
+    xapiTask: XapiTask,
+    signal: AbortSignal,
+  ): Promise<FoundXapiTask | string> {
+    const find = () => findXapiTask(xapi, xapiTask, this.#known);
+    const found = await find();
+    const { session: sealed = "" } = xapiTask;
+    // A call of an earlier version of the server.
+    if ("ref" in found || sealed === "") return found;
+    const session = this.#options.steps.openSecret(sealed);
+    const reason =
+      session === undefined
+        ? "it was encrypted with another key"
+        : await this.#sessions.end(xapi, session, signal);
+    return reason === undefined
+      ? find()
+      : `the pool has no task of it, but its session could not be ended, so that its request may still arrive: ${reason}`;
   }
 
   /** @returns the client, or why the pool will not be connected */

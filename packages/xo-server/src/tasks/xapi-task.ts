@@ -23,6 +23,8 @@ export interface XapiTask extends XapiTaskSubject {
   readonly call?: string;
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
+  /** The reference of the session of the call, encrypted. Absent: of an earlier version. */
+  readonly session?: string;
   /** Absent: not known; the call may not have reached the pool. */
   readonly ref?: Ref;
   /** Absent: it is running. */
