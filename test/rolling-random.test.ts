@@ -17,6 +17,9 @@ const FIRST = Number(process.env["XO_ROLLING_SEED"] ?? 1);
 const AT_ONCE = 10;
 const FACTOR = 30;
 const XAPI = "callTimeoutMs: 20000";
+/** What rolling updates do not read is left out: accelerated, it was a third of the CPU time. */
+const SETTINGS = `stats: { follow: false }
+inventory: { persist: false }`;
 
 interface Request {
   readonly parallel?: number;
@@ -205,7 +208,7 @@ for (const batch of chosenRows(batches)) {
         const name = `p${seed}`;
         return { seed, hosts, vms, name, pace: 0.1 };
       });
-      const fast = { factor: FACTOR, xapi: XAPI };
+      const fast = { factor: FACTOR, xapi: XAPI, settings: SETTINGS };
       const { api, pools } = await startFast(t, fast, ...options);
       await Promise.all(
         pools.map((pool, i) => updateOne(t, api, pool, batch[i]!)),

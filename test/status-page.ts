@@ -70,6 +70,10 @@ export class StatusPage {
     });
   }
 
+  close(): void {
+    this.#socket.terminate();
+  }
+
   /** The status as soon as it is as wanted. */
   async until(
     isWanted: (status: Status) => boolean | Promise<boolean>,

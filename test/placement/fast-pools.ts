@@ -33,6 +33,8 @@ export interface FastOptions {
   readonly factor: number;
   /** Options of connections to pools, in the configuration. Their times are real. */
   readonly xapi?: string;
+  /** Further lines of the configuration. */
+  readonly settings?: string;
   /** Changes a pool before the server knows it. */
   readonly prepare?: (sim: SimulatedPool, index: number) => void;
 }
@@ -43,7 +45,7 @@ export interface FastOptions {
  */
 export async function startFast(
   t: Test,
-  { factor, xapi = "", prepare }: FastOptions,
+  { factor, xapi = "", settings = "", prepare }: FastOptions,
   ...options: readonly PoolOptions[]
 ): Promise<FastPools> {
   const clock = fastClock(factor);
@@ -62,7 +64,7 @@ export async function startFast(
       }),
     );
   sims.forEach((sim, i) => prepare?.(sim, i));
-  const url = await serve(t, { clock, xapi }, sims);
+  const url = await serve(t, { clock, xapi, settings }, sims);
   return {
     url,
     clock,
@@ -78,7 +80,13 @@ export async function startFast(
 
 async function serve(
   t: Test,
-  { clock, xapi }: { readonly clock: FastClock; readonly xapi: string },
+  {
+    clock,
+    xapi,
+    settings,
+  }: Required<Pick<FastOptions, "xapi" | "settings">> & {
+    readonly clock: FastClock;
+  },
   sims: readonly SimulatedPool[],
 ): Promise<string> {
   const lines = sims.map(
@@ -88,6 +96,7 @@ async function serve(
     `dataDir: ${join(t.testdirName, "data")}`,
     `xapi: { throttleMs: 10, ${xapi} }`,
     `pools: [${lines.join(", ")}]`,
+    settings,
   ];
   const home = t.testdir({ "config.yaml": config.join("\n") });
   const server = await startServer({
@@ -105,6 +114,7 @@ async function serve(
   await page.until((status) =>
     sims.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
   );
+  page.close();
   return server.url;
 }
 
