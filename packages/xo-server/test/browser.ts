@@ -21,7 +21,11 @@ export class Browser {
     site: "same" | "another" = "same",
   ) {
     const body = new URLSearchParams(fields);
-    return this.#request(url, { method: "POST", body }, site === "same");
+    const isSame = site === "same";
+    const headers = {
+      "sec-fetch-site": isSame ? "same-origin" : "cross-site",
+    };
+    return this.#request(url, { method: "POST", body, headers }, isSame);
   }
 
   async #request(

@@ -55,6 +55,13 @@ export class SamlIdentityProvider {
     return this.#signer.cert;
   }
 
+  /** The form, and where it is posted to. */
+  answer(location: string): SamlForm & { readonly callback: string } {
+    const { xml } = this.readRequest(location);
+    const callback = attributeOf(xml, "AssertionConsumerServiceURL");
+    return { ...this.respond(location), callback };
+  }
+
   /** The AuthnRequest in the URL to which the browser was redirected. */
   readRequest(location: string): { readonly xml: string; readonly id: string } {
     const text = new URL(location).searchParams.get("SAMLRequest")!;

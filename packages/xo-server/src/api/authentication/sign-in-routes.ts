@@ -86,6 +86,8 @@ function addSamlRoutes(
     );
     forms.post(
       callbackPathOf("saml"),
+      // Its cookie is SameSite=Lax: it comes only from our own page.
+      { config: { acceptsOtherSites: true } },
       answer(async (exchange) => {
         const {
           SAMLResponse = "",

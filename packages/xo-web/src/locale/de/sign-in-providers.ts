@@ -1,7 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const signInProviders: Messages["signInProviders"] = {
-  lead: "Benutzer eines Verzeichnisses (LDAP) oder eines Identitätsanbieters (OpenID Connect) melden sich mit ihren eigenen Konten an. Änderungen werden sofort wirksam; lokale Konten bleiben nutzbar.",
+  lead: "Benutzer eines Verzeichnisses (LDAP) oder eines Identitätsanbieters (OpenID Connect, SAML) melden sich mit ihren eigenen Konten an. Änderungen werden sofort wirksam; lokale Konten bleiben nutzbar.",
   inConfig: "In config.yaml konfiguriert, die Vorrang hat: bitte dort ändern.",
   notConfigured: "Nicht konfiguriert",
   enabled: "Benutzer können sich anmelden",
@@ -105,6 +105,51 @@ export const signInProviders: Messages["signInProviders"] = {
       hint: "Leer: Administratoren werden nicht synchronisiert.",
     },
   },
+  saml: {
+    signOnUrl: {
+      label: "Single-Sign-on-URL",
+      hint: "Des Identitätsanbieters, mit dem Binding HTTP-Redirect.",
+    },
+    providerEntityId: {
+      label: "Entity-ID des Identitätsanbieters",
+      hint: "Wie in seinen Metadaten.",
+    },
+    entityId: {
+      label: "Entity-ID dieses Servers",
+      hint: "Wie beim Identitätsanbieter registriert; auch die Audience.",
+    },
+    callbackUrl: {
+      label: "Assertion-Consumer-Service-URL",
+      hint: "Leer: aus der Adresse dieser Seite abgeleitet.",
+    },
+    label: {
+      label: "Beschriftung der Anmeldeschaltfläche",
+      hint: "Beschriftung der Schaltfläche auf der Anmeldeseite.",
+    },
+    idAttribute: {
+      label: "Attribut der eindeutigen ID",
+      hint: "Leer: die NameID, die nicht transient sein darf.",
+    },
+    nameAttribute: {
+      label: "Attribut des Benutzernamens",
+      hint: "Leer: die NameID.",
+    },
+    groupsAttribute: {
+      label: "Attribut der Gruppen",
+      hint: "Leer: Gruppen werden nicht synchronisiert.",
+    },
+    adminGroup: {
+      label: "Gruppe der Administratoren",
+      hint: "Leer: Administratoren werden nicht synchronisiert.",
+    },
+  },
+  samlCertificate: {
+    label: "Signaturzertifikat",
+    hint: "Des Identitätsanbieters, im PEM-Format; mehrere hintereinander.",
+  },
+  samlCallback:
+    "Diese Assertion-Consumer-Service-URL beim Identitätsanbieter registrieren: {url}",
+  samlMetadata: "Metadaten dieses Servers",
   callback: "Diese Redirect-URI beim Anbieter registrieren: {url}",
   test: {
     heading: "LDAP testen",

@@ -1,5 +1,5 @@
 export const signInProviders = {
-  lead: "Users of a directory (LDAP) or of an identity provider (OpenID Connect) sign in with their own accounts. Changes take effect immediately; local accounts can still be used.",
+  lead: "Users of a directory (LDAP) or of an identity provider (OpenID Connect, SAML) sign in with their own accounts. Changes take effect immediately; local accounts can still be used.",
   inConfig:
     "Configured in config.yaml, which takes precedence: change it there.",
   notConfigured: "Not configured",
@@ -100,6 +100,51 @@ export const signInProviders = {
       hint: "Empty: administrators are not synchronized.",
     },
   },
+  saml: {
+    signOnUrl: {
+      label: "Single sign-on URL",
+      hint: "Of the identity provider, with the binding HTTP-Redirect.",
+    },
+    providerEntityId: {
+      label: "Entity ID of the identity provider",
+      hint: "As in its metadata.",
+    },
+    entityId: {
+      label: "Entity ID of this server",
+      hint: "As registered at the identity provider; also the audience.",
+    },
+    callbackUrl: {
+      label: "Assertion consumer service URL",
+      hint: "Empty: derived from the address of this page.",
+    },
+    label: {
+      label: "Label of the sign-in button",
+      hint: "Text of the button on the sign-in page.",
+    },
+    idAttribute: {
+      label: "Unique ID attribute",
+      hint: "Empty: the NameID, which must not be transient.",
+    },
+    nameAttribute: {
+      label: "User name attribute",
+      hint: "Empty: the NameID.",
+    },
+    groupsAttribute: {
+      label: "Groups attribute",
+      hint: "Empty: groups are not synchronized.",
+    },
+    adminGroup: {
+      label: "Group of administrators",
+      hint: "Empty: administrators are not synchronized.",
+    },
+  },
+  samlCertificate: {
+    label: "Signing certificate",
+    hint: "Of the identity provider, in PEM format; several one after another.",
+  },
+  samlCallback:
+    "Register this assertion consumer service URL at the identity provider: {url}",
+  samlMetadata: "Metadata of this server",
   callback: "Register this redirect URI at the provider: {url}",
   test: {
     heading: "Test LDAP",

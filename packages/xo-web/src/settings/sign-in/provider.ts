@@ -2,7 +2,7 @@ import type { Json } from "@xo-server/kit";
 
 /** A provider as `signInProvider.getAll` returns it. */
 export interface Provider {
-  readonly id: "ldap" | "oidc";
+  readonly id: "ldap" | "oidc" | "saml";
   readonly source: "config" | "database" | "none";
   readonly enabled: boolean;
   readonly hasSecret: boolean;
@@ -33,8 +33,20 @@ export const oidcFields = [
   "groupsClaim",
   "adminGroup",
 ] as const;
+export const samlFields = [
+  "signOnUrl",
+  "providerEntityId",
+  "entityId",
+  "callbackUrl",
+  "label",
+  "idAttribute",
+  "nameAttribute",
+  "groupsAttribute",
+  "adminGroup",
+] as const;
 export type LdapField = (typeof ldapFields)[number];
 export type OidcField = (typeof oidcFields)[number];
+export type SamlField = (typeof samlFields)[number];
 
 export const trusts = ["verify", "fingerprint", "insecure"] as const;
 
@@ -53,6 +65,10 @@ export interface LdapEntries extends ProviderEntries<LdapField> {
   fingerprint: string;
 }
 export type OidcEntries = ProviderEntries<OidcField>;
+
+export interface SamlEntries extends ProviderEntries<SamlField> {
+  certificate: string;
+}
 
 export function toLdapEntries(provider: Provider): LdapEntries {
   const { configuration } = provider;
@@ -80,6 +96,13 @@ function toEntries<Field extends string>(
     texts: Object.fromEntries(texts) as Record<Field, string>,
     secret: "",
     linkByName: configuration["linkByName"] === true,
+  };
+}
+
+export function toSamlEntries(provider: Provider): SamlEntries {
+  return {
+    ...toEntries(provider, samlFields),
+    certificate: textAt(provider.configuration, "certificate"),
   };
 }
 
@@ -112,15 +135,30 @@ export function toLdapConfiguration(
 export function toOidcConfiguration(
   entries: OidcEntries,
 ): Readonly<Record<string, Json>> {
-  const texts = Object.entries(entries.texts).map(([name, value]) => [
-    name,
-    value.trim(),
-  ]);
   return {
-    ...(Object.fromEntries(texts) as Record<string, string>),
+    ...toTexts(entries),
     linkByName: entries.linkByName,
     ...(entries.secret === "" ? {} : { clientSecret: entries.secret }),
   };
+}
+
+export function toSamlConfiguration(
+  entries: SamlEntries,
+): Readonly<Record<string, Json>> {
+  const { certificate, linkByName } = entries;
+  return {
+    ...toTexts(entries),
+    certificate: certificate.trim(),
+    linkByName,
+  };
+}
+
+function toTexts({
+  texts,
+}: ProviderEntries<string>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [name, value.trim()]),
+  );
 }
 
 function textAt(

@@ -6,7 +6,13 @@ import { useLocale } from "../../locale/use-locale.js";
 import { useToasts } from "../../toasts/use-toasts.js";
 import type { Provider } from "./provider.js";
 
-/** Common behavior of the forms of both providers. @param toConfiguration of the current entries */
+const providers = {
+  ldap: { name: "LDAP", method: "signInProvider.setLdap" },
+  oidc: { name: "OpenID Connect", method: "signInProvider.setOidc" },
+  saml: { name: "SAML", method: "signInProvider.setSaml" },
+} as const;
+
+/** Common behavior of the forms of all providers. @param toConfiguration of the current entries */
 export function useProviderForm(
   provider: Provider,
   toConfiguration: () => Readonly<Record<string, Json>>,
@@ -17,7 +23,7 @@ export function useProviderForm(
   const change = useChange();
   const isDeleting = ref(false);
   const texts = computed(() => text.value.signInProviders);
-  const name = provider.id === "ldap" ? "LDAP" : "OpenID Connect";
+  const { name, method } = providers[provider.id];
   return {
     texts,
     change,
@@ -25,10 +31,6 @@ export function useProviderForm(
     /** config.yaml takes precedence. */
     isFixed: provider.source === "config",
     async save(enabled: boolean): Promise<void> {
-      const method =
-        provider.id === "ldap"
-          ? "signInProvider.setLdap"
-          : "signInProvider.setOidc";
       const configuration = toConfiguration();
       if (!(await change.run(method, { enabled, configuration }))) return;
       toasts.show({ tone: "good", text: fill(texts.value.saved, { name }) });

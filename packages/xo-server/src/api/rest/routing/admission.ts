@@ -5,6 +5,13 @@ import type { LimitHits, LimitName } from "../../../limits/limit-hits.js";
 import { RateLimits, toRateKey } from "../../../limits/rate-limits.js";
 import { checkSameSite } from "../../authentication/cross-site.js";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route accepts forms that a page of another site posts. It must not trust cookies. */
+    readonly acceptsOtherSites?: boolean;
+  }
+}
+
 export interface AdmissionOptions {
   readonly maxRequestsPerSecond: number;
   readonly maxRequestsPerUserPerSecond: number;
@@ -30,7 +37,8 @@ export class Admission {
   }
 
   /** @throws XoError TOO_MANY_REQUESTS, INVALID_REQUEST, FORBIDDEN */
-  admit({ raw, url, method, clientAddress }: FastifyRequest): void {
+  admit(request: FastifyRequest): void {
+    const { raw, url, method, clientAddress, routeOptions } = request;
     const { address, host } = clientAddress;
     this.#counting("request_rate_address", () => {
       this.#addresses.take(toRateKey(address), "one address");
@@ -38,6 +46,7 @@ export class Admission {
     this.#counting("url_size", () => {
       checkUrl(url);
     });
+    if (routeOptions.config.acceptsOtherSites === true) return;
     checkSameSite(method, { ...raw.headers, host });
   }
 
