@@ -120,7 +120,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
 
   for (const view of [wide, narrow])
     t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
-      const { page, option, call } = await open(t, "/tasks", view);
+      const { page, palette, option, call } = await open(t, "/tasks", view);
       await call();
       await option("Overview").waitFor();
       t.same(await violations(page), []);
@@ -128,7 +128,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
       await option(name).first().waitFor();
       t.same(await violations(page), []);
       await page.keyboard.press("Escape");
-      await page.getByRole("combobox").waitFor({ state: "detached" });
+      await palette.waitFor({ state: "detached" });
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
       t.same(await violations(page), []);
