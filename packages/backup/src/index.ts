@@ -25,6 +25,7 @@ export { FolderStorage } from "./storage/folder-storage.js";
 export { S3Storage } from "./storage/s3-storage.js";
 export type { StorageLocation } from "./storage/storage-location.js";
 export type { Storage, StoredFile } from "./storage/storage.js";
+export type { VmwareServer, VmwareVm } from "./vmware/vmware-server.js";
 export type { ForeignPlan } from "./target/foreign-image.js";
 export type { RestoreTarget } from "./target/restore-target.js";
 export type { Finding } from "./verify/finding.js";
@@ -57,6 +58,7 @@ export type {
   OpenResult,
   RepositoryInspection,
   SeveralBackupsResult,
+  VmwareListResult,
 } from "./worker/order-results.js";
 export type {
   BackupDisk,
@@ -71,6 +73,7 @@ export type {
   RestoreOperation,
   SignedWorkOrder,
   VerifyOperation,
+  VmwareListOperation,
   WorkOperation,
   WorkOrder,
 } from "./worker/work-order.js";

@@ -52,4 +52,6 @@ export interface ForeignSource {
   contents(): AsyncIterable<ForeignContent>;
   /** After the last content. @throws RepositoryError if what was read is not what the source announced */
   verify(): Promise<void>;
+  /** Releases the source. */
+  close?(): Promise<void>;
 }

@@ -74,7 +74,7 @@ function problemOf(socket: TLSSocket, trust: TlsTrust): string | undefined {
   }
   if (socket.authorized) return undefined;
   const { authorizationError } = socket;
-  return `its certificate is not trusted: ${String(authorizationError)}`;
+  return `its certificate is not trusted: ${String(authorizationError)} (SHA-256 ${fingerprintOf(shown.raw)})`;
 }
 
 /** SHA-256 in hexadecimal; undefined if authorities decide. @throws RepositoryError `invalid` */

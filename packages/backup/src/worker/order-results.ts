@@ -1,11 +1,16 @@
 import type { Anchor } from "../log/repository-log.js";
 import type { DiskManifest, DiskStatistics } from "../format/manifest.js";
 import type { DiskSource } from "../source/disk-source.js";
+import type { VmwareVm } from "../vmware/vmware-server.js";
 import type { WriteStatistics } from "../write/chunk-writer.js";
 
 /** Every result has the anchor that the caller keeps for its next order. */
 export interface OrderResult {
   readonly anchor: Anchor;
+}
+
+export interface VmwareListResult {
+  readonly vms: readonly VmwareVm[];
 }
 
 /** Of an import from another product. */

@@ -2,6 +2,7 @@ import { pipeline } from "node:stream/promises";
 import type { ForeignSource } from "../foreign/foreign-vm.js";
 import { OvaSource } from "../ovf/ova-source.js";
 import { foreignImage, type ForeignPlan } from "../target/foreign-image.js";
+import { VmwareSource } from "../vmware/vmware-source.js";
 import { openInput } from "./open-input.js";
 import { openOutput } from "./open-output.js";
 import type { AskingContext } from "./order-context.js";
@@ -10,25 +11,35 @@ import type { ImportOperation } from "./work-order.js";
 
 /** Asks how the VM is imported, then writes it. @throws RepositoryError */
 export async function runImport(
-  operation: ImportOperation,
-  { signal, ask }: AskingContext,
+  { source: place }: ImportOperation,
+  context: AskingContext,
 ): Promise<ImportResult> {
-  const source = await openSource(operation);
-  const plan = (await ask(source.vm)) as ForeignPlan;
-  let written = 0;
-  async function* counted(): AsyncGenerator<Buffer, void> {
-    for await (const bytes of foreignImage(source, plan)) {
-      yield bytes;
-      written += bytes.length;
+  const { signal, ask } = context;
+  const source = await openSource(place, context);
+  try {
+    const plan = (await ask(source.vm)) as ForeignPlan;
+    let written = 0;
+    async function* counted(): AsyncGenerator<Buffer, void> {
+      for await (const bytes of foreignImage(source, plan)) {
+        yield bytes;
+        written += bytes.length;
+      }
     }
+    await pipeline(counted(), openOutput(), { signal });
+    return { written };
+  } finally {
+    await source.close?.();
   }
-  await pipeline(counted(), openOutput(), { signal });
-  return { written };
 }
 
-function openSource({ source }: ImportOperation): Promise<ForeignSource> {
-  switch (source.type) {
+function openSource(
+  place: ImportOperation["source"],
+  { signal, onProgress }: AskingContext,
+): Promise<ForeignSource> {
+  switch (place.type) {
     case "ova":
       return OvaSource.open(openInput());
+    case "vmware":
+      return VmwareSource.open({ ...place, signal, onProgress });
   }
 }

@@ -7,6 +7,7 @@ import { RepositoryError } from "../errors.js";
 import { prepareCompression } from "../format/compression.js";
 import { Repository } from "../repository/repository.js";
 import { openStorage } from "../storage/open-storage.js";
+import { listVmwareVms } from "../vmware/vmware-source.js";
 import { verifyRepository } from "../verify/verify-repository.js";
 import { inspectRepository } from "./inspect-repository.js";
 import { describeBackup, listBackups } from "./list-backups.js";
@@ -22,6 +23,7 @@ import type {
   ImportResult,
   OrderResult,
   SeveralBackupsResult,
+  VmwareListResult,
 } from "./order-results.js";
 import { runBackup } from "./run-backup.js";
 import { runBackupToSeveral } from "./run-backup-to-several.js";
@@ -36,6 +38,7 @@ import type {
   ConsoleOperation,
   CreateOperation,
   ImportOperation,
+  VmwareListOperation,
   WorkOperation,
   WorkOrder,
 } from "./work-order.js";
@@ -59,7 +62,11 @@ export async function runOrder(
   order: WorkOrder,
   context: AskingContext,
 ): Promise<
-  OrderResult | ConsoleScreenshot | ImportResult | SeveralBackupsResult
+  | OrderResult
+  | ConsoleScreenshot
+  | ImportResult
+  | SeveralBackupsResult
+  | VmwareListResult
 > {
   const { operation } = order;
   if (WITH_CHUNKS.has(operation.type)) prepareCompression();
@@ -67,6 +74,8 @@ export async function runOrder(
     return runBackupToSeveral(operation, context);
   if (operation.type === "console")
     return readConsole(operation.console, { signal: context.signal });
+  if (operation.type === "vmware-list")
+    return { vms: await listVmwareVms(operation.server, context.signal) };
   if (operation.type === "import") return runImport(operation, context);
   const { storage: location } = order;
   if (location === undefined)
@@ -98,6 +107,7 @@ async function runOperation(
     | ConsoleOperation
     | ImportOperation
     | BackupToSeveralOperation
+    | VmwareListOperation
   >,
   context: OrderContext,
 ): Promise<object> {

@@ -5,6 +5,7 @@ import type { HttpEndpoint } from "../net/http-endpoint.js";
 import type { ChangedBlocks, DiskSource } from "../source/disk-source.js";
 import type { StorageLocation } from "../storage/storage-location.js";
 import type { VerifyOptions } from "../verify/verify-repository.js";
+import type { VmwareServer } from "../vmware/vmware-server.js";
 import type { RestoreTarget } from "../target/restore-target.js";
 
 /** What a worker does. Sizes and offsets in bytes, times in milliseconds. */
@@ -19,6 +20,7 @@ export type WorkOperation =
   | OpenOperation
   | BenchmarkOperation
   | ListOperation
+  | VmwareListOperation
   | DescribeOperation
   | InspectOperation
   | VerifyOperation
@@ -133,7 +135,22 @@ export interface ExportOperation {
 export interface ImportOperation {
   readonly type: "import";
   /** An OVA is read from `Worker.input`. */
-  readonly source: { readonly type: "ova" };
+  readonly source:
+    | { readonly type: "ova" }
+    | {
+        readonly type: "vmware";
+        readonly server: VmwareServer;
+        /** Managed object id. */
+        readonly vm: string;
+        /** Whether a VM that runs is stopped before its disks are read. */
+        readonly stop: boolean;
+      };
+}
+
+/** Lists the VMs of an ESXi host or vCenter server. Needs no repository. Result: `VmwareListResult`. */
+export interface VmwareListOperation {
+  readonly type: "vmware-list";
+  readonly server: VmwareServer;
 }
 
 /** Checks that the repository can be opened. Result: `OpenResult`. */
@@ -236,7 +253,7 @@ export interface RepositoryPlace {
   readonly anchor?: Anchor;
 }
 
-/** The repository of an order is opened first, but for `create`, `console`, `import` and `backup-to-several`. */
+/** The repository of an order is opened first, but for `create`, `console`, `import`, `vmware-list` and `backup-to-several`. */
 export interface WorkOrder extends Partial<RepositoryPlace> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */

@@ -153,11 +153,3 @@ function unescape(text: string): string {
 function invalid(reason: string): RepositoryError {
   return new RepositoryError("source-invalid", `XML: ${reason}`);
 }
-
-/** Text as it is written between tags, or in an attribute. */
-export function escapeXml(text: string): string {
-  return text.replaceAll(
-    /[&<>"']/g,
-    (character) => `&#${character.charCodeAt(0)};`,
-  );
-}

@@ -7,6 +7,7 @@ export function toImportError(error: unknown): unknown {
   const { code, message: reason } = error;
   switch (code) {
     case "source-invalid":
+    case "invalid":
       return new XoError("INVALID_PARAMETERS", { reason }, error);
     case "cancelled":
       return new XoError("ABORTED", { what: "the import" }, error);

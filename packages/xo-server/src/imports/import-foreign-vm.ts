@@ -42,6 +42,8 @@ export interface KeptImport {
   readonly sr?: string;
   /** Absent: XAPI has not completed it, and deletes it itself. */
   readonly vm?: Ref;
+  /** It has its VIFs. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -63,6 +65,7 @@ export async function importForeignVm(
     const kept: KeptImport = { sr: storage.id, vm };
     await work.persistState(kept);
     await createVifs(storage.xapi, vm, vifs);
+    await work.persistState({ ...kept, isWhole: true });
     return vm;
   });
 }

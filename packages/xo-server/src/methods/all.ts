@@ -100,6 +100,8 @@ import { vmSettingsOperations } from "./vm-settings.js";
 import { vmSnapshotsOperations } from "./vm-snapshots.js";
 import { vmTransferOperations } from "./vm-transfer.js";
 import { vmImportOperations } from "./vm-import.js";
+import { esxiOperations } from "./esxi.js";
+import { vmImportEsxiOperations } from "./vm-import-esxi.js";
 import { vtpmOperations } from "./vtpm.js";
 import { xoOperations } from "./xo.js";
 import type { Services } from "./services.js";
@@ -208,6 +210,8 @@ export const operations: readonly Operation<Services>[] = [
   ...vmSnapshotsOperations,
   ...vmTransferOperations,
   ...vmImportOperations,
+  ...esxiOperations,
+  ...vmImportEsxiOperations,
   ...vtpmOperations,
   ...xoOperations,
 ];

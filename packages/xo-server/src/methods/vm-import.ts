@@ -116,10 +116,20 @@ export const poolImportVm = defineOperation({
 
 /** An imported VM that has no VIFs yet is deleted. @throws XoError INTERRUPTED */
 async function dropImport(
-  { sr, vm }: KeptImport,
+  { sr, vm, isWhole = false }: KeptImport,
   { objects }: Pick<OperationContext, "objects">,
 ): Promise<never> {
-  if (sr === undefined || vm === undefined) return failInterrupted();
+  if (sr === undefined || vm === undefined || isWhole) return failInterrupted();
+  await dropImported({ objects }, sr, vm);
+  return failInterrupted();
+}
+
+/** Deletes an imported VM and its disks. */
+export async function dropImported(
+  { objects }: Pick<OperationContext, "objects">,
+  sr: string,
+  vm: Ref,
+): Promise<void> {
   const options = {
     deleteDisks: true,
     bypassBlock: true,
@@ -127,7 +137,6 @@ async function dropImport(
   };
   const { xapi } = objects.get(sr, "SR");
   await ignoreInvalidHandle(destroyVm(xapi, vm, options));
-  return failInterrupted();
 }
 
 interface Upload {
