@@ -10,6 +10,7 @@ import {
   RotateCw,
   Server,
   Siren,
+  Import,
   Upload,
 } from "@lucide/vue";
 import { fill, type Messages } from "../../locale/messages.js";
@@ -87,6 +88,14 @@ export const poolActions: readonly Action[] = [
     needs: { method: "pool.importVm" },
     icon: Upload,
     dialog: () => import("../dialogs/ImportDialog.vue"),
+  }),
+  defineAction({
+    ...pool,
+    group: "work",
+    id: "pool.importFromVmware",
+    needs: { method: "vm.importMultipleFromEsxi" },
+    icon: Import,
+    dialog: () => import("../dialogs/VmwareDialog.vue"),
   }),
   defineAction({
     ...pool,

@@ -42,6 +42,7 @@ export const actionNames: Messages["actions"]["names"] = {
   "pool.createNetwork": "Neues Netzwerk…",
   "pool.createSr": "Neues SR…",
   "pool.importVm": "VM importieren…",
+  "pool.importFromVmware": "Aus VMware importieren…",
   "pool.setDefaultSr": "Standard-SR festlegen…",
   "pool.enableHa": "Hochverfügbarkeit aktivieren…",
   "pool.disableHa": "Hochverfügbarkeit deaktivieren…",

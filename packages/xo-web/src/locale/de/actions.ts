@@ -242,6 +242,39 @@ export const actions: Messages["actions"] = {
     failed: "Import fehlgeschlagen: {name}",
     noPath: "Der Server hat keine Upload-URL geliefert.",
   },
+  vmware: {
+    connectLead: "VMs eines ESXi-Hosts oder eines vCenter-Servers.",
+    chooseLead:
+      "VMs, die ausgeschaltet sind und keine Snapshots haben. Sie werden kopiert; an der Quelle ändert sich nichts.",
+    connect: "Verbinden",
+    start: "Importieren",
+    host: "Host",
+    hostHint: "Name oder Adresse eines ESXi-Hosts oder eines vCenter-Servers",
+    user: "Benutzer",
+    password: "Passwort",
+    fingerprint: "Fingerabdruck des Zertifikats (SHA-256)",
+    fingerprintHint:
+      "Nur wenn das Zertifikat nicht von einer vertrauenswürdigen Stelle signiert ist: Der Fehler nennt ihn. Er ist mit dem des Hosts zu vergleichen.",
+    search: "Suchen",
+    stop: "Laufende VMs vor dem Import herunterfahren",
+    stopHint:
+      "Sie bleiben an der Quelle ausgeschaltet, auch wenn der Import fehlschlägt.",
+    networks: "Das Netzwerk dieses Pools für jedes Netzwerk der Quelle:",
+    off: "ausgeschaltet",
+    notOff: "nicht ausgeschaltet",
+    memory: "{size} Arbeitsspeicher",
+    disks: { one: "{n} Festplatte", other: "{n} Festplatten" },
+    importing: {
+      one: "{n} VM wird von {host} importiert",
+      other: "{n} VMs werden von {host} importiert",
+    },
+    seeTasks: "Der Fortschritt steht in den Aufgaben.",
+    done: { one: "{n} VM importiert", other: "{n} VMs importiert" },
+    failed: {
+      one: "{n} VM wurde nicht importiert",
+      other: "{n} VMs wurden nicht importiert",
+    },
+  },
   srMaintenance: {
     lead: "VMs mit Festplatten auf dem SR werden heruntergefahren und alle Hosts getrennt. Die VMs starten, wenn der Wartungsmodus endet.",
     vms: {

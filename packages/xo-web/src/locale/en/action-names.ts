@@ -40,6 +40,7 @@ export const actionNames = {
   "pool.createNetwork": "New network…",
   "pool.createSr": "New SR…",
   "pool.importVm": "Import VM…",
+  "pool.importFromVmware": "Import from VMware…",
   "pool.setDefaultSr": "Set default SR…",
   "pool.enableHa": "Enable HA…",
   "pool.disableHa": "Disable HA…",

@@ -233,6 +233,38 @@ export const actions = {
     failed: "Import failed: {name}",
     noPath: "The server returned no upload URL.",
   },
+  vmware: {
+    connectLead: "VMs of an ESXi host or a vCenter server.",
+    chooseLead:
+      "VMs that are powered off and have no snapshots. They are copied; nothing changes at the source.",
+    connect: "Connect",
+    start: "Import",
+    host: "Host",
+    hostHint: "Name or address of an ESXi host or a vCenter server",
+    user: "User",
+    password: "Password",
+    fingerprint: "Fingerprint of the certificate (SHA-256)",
+    fingerprintHint:
+      "Only if the certificate is not signed by a trusted authority: the error names it. Compare it with that of the host.",
+    search: "Search",
+    stop: "Shut down running VMs before they are imported",
+    stopHint: "They stay off at the source, also if the import fails.",
+    networks: "The network of this pool for each network of the source:",
+    off: "powered off",
+    notOff: "not powered off",
+    memory: "{size} memory",
+    disks: { one: "{n} disk", other: "{n} disks" },
+    importing: {
+      one: "Importing {n} VM from {host}",
+      other: "Importing {n} VMs from {host}",
+    },
+    seeTasks: "The progress is shown in the tasks.",
+    done: { one: "{n} VM imported", other: "{n} VMs imported" },
+    failed: {
+      one: "{n} VM was not imported",
+      other: "{n} VMs were not imported",
+    },
+  },
   srMaintenance: {
     lead: "VMs with disks on the SR are shut down, and all hosts are disconnected. The VMs are started when maintenance mode ends.",
     vms: {
