@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "./test-files.js";
+
+// node test/dist/run/files-to-check.js REVISION lint|format
+// Prints the files that CI has to check, one a line: those that changed since the revision. `.`: all.
+
+/** Files that decide what a check finds, or that all code depends on. */
+const FOR_ALL =
+  /^(package-lock\.json|package\.json|eslint\.config\.js|eslint-rules\/|docs\/denied-words\.json|\.prettier|tsconfig|.*\/tsconfig[^/]*\.json$|\.ci\/)/;
+const LINTED = /\.(ts|vue|js)$/;
+
+/**
+ * Files to lint: changed ones, and those that import one of them by its path, because a
+ * changed type can break a rule there. Importers in other packages are linted in full runs.
+ * @param changed paths relative to the root, also of deleted files
+ * @param files all files, with a function that reads each
+ * @returns undefined: all files
+ */
+export function filesToLint(
+  changed: ReadonlySet<string>,
+  files: ReadonlyMap<string, () => string>,
+): string[] | undefined {
+  if ([...changed].some((name) => FOR_ALL.test(name))) return undefined;
+  return [...files]
+    .filter(([name]) => LINTED.test(name))
+    .filter(
+      ([name, read]) =>
+        changed.has(name) ||
+        importedPaths(name, read()).some((path) => changed.has(path)),
+    )
+    .map(([name]) => name);
+}
+
+/** @returns undefined: all files */
+export function filesToFormat(
+  changed: ReadonlySet<string>,
+  files: Iterable<string>,
+): string[] | undefined {
+  if ([...changed].some((name) => FOR_ALL.test(name))) return undefined;
+  return [...files].filter((name) => changed.has(name));
+}
+
+/** Sources that a file imports by relative paths. */
+function importedPaths(name: string, text: string): string[] {
+  const imports = text.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+)"/g);
+  return Array.from(imports, ([, path]) =>
+    join(name, "..", path!).replace(/\.js$/, ".ts"),
+  );
+}
+
+function git(...args: readonly string[]): string[] {
+  const output = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  return output.split("\n").filter((name) => name !== "");
+}
+
+function main(since: string, check: string): void {
+  const changed = new Set(git("diff", "--name-only", "--no-renames", since));
+  const files = new Map(
+    git("ls-files").map((name) => [
+      name,
+      () => readFileSync(join(ROOT, name), "utf8"),
+    ]),
+  );
+  const found =
+    check === "lint"
+      ? filesToLint(changed, files)
+      : filesToFormat(changed, files.keys());
+  for (const name of found ?? ["."]) console.log(name);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
+  main(process.argv[2]!, process.argv[3]!);
