@@ -23,7 +23,7 @@ export interface ListedVm {
 const SEVERAL = 4;
 
 /**
- * Each VM is an object of one action, so that a call tells who requested it: starts, reboots,
+ * Each VM is an object of one action, so that a call shows who requested it: starts, reboots,
  * snapshots and migrations; bulk operations; jobs.
  * @param createJob @returns its id
  */

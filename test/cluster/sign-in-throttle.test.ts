@@ -8,7 +8,7 @@ t.comment("timeout=240000");
 const bin = findPostgres();
 const skip = bin === undefined && "PostgreSQL is not installed";
 
-/** The proxy whose header tells the address of the client. */
+/** The proxy whose header contains the address of the client. */
 const SETTINGS =
   "server: { name: NAME }\nhttp: { trustedProxies: [127.0.0.1] }";
 
@@ -62,7 +62,7 @@ t.test("sign-in attempts are limited over all servers", { skip }, async (t) => {
     );
 
   await t.test("a failure delays the name at the other server", async (t) => {
-    // Its user is known at this address from now on, as the token tells all servers.
+    // Its user is known at this address from now on, because the token is known to all servers.
     t.equal(await signIn(one.url, "192.0.2.1", PASSWORD), RIGHT);
     t.equal(await signIn(one.url, "192.0.2.66", "wrong"), WRONG);
     await addFailures();

@@ -35,7 +35,7 @@ function cpuTime(): number {
   return (user + system) / 1000 + cpuOfEndedPrograms();
 }
 
-/** proc_pid_stat(5): cutime and cstime, in ticks of 10 ms; systems without /proc do not tell it. */
+/** proc_pid_stat(5): cutime and cstime, in ticks of 10 ms; systems without /proc do not report it. */
 function cpuOfEndedPrograms(): number {
   let stat: string;
   try {

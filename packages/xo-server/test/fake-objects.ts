@@ -32,13 +32,13 @@ export class FakeObjects {
   set(object: FakeObject, patch?: ViewObject): void {
     const kind = this.#objects.has(object.id) ? "update" : "add";
     this.#objects.set(object.id, object);
-    this.#tell(object, kind, patch);
+    this.#notify(object, kind, patch);
   }
 
   remove(id: string): void {
     const object = this.#objects.get(id)!;
     this.#objects.delete(id);
-    this.#tell(object, "remove");
+    this.#notify(object, "remove");
   }
 
   /** What the API accepts. */
@@ -99,7 +99,7 @@ export class FakeObjects {
     };
   }
 
-  #tell(object: FakeObject, kind: ViewChangeKind, patch?: ViewObject): void {
+  #notify(object: FakeObject, kind: ViewChangeKind, patch?: ViewObject): void {
     const { id, type } = object;
     const change: ViewChange = {
       row: 0,

@@ -43,7 +43,7 @@ class FakeQueries implements Pick<Queries, "live"> {
     };
   }
 
-  tell(one: LiveUpdate): void {
+  notify(one: LiveUpdate): void {
     for (const listener of this.open) listener(one);
   }
 }
@@ -105,13 +105,13 @@ t.test("updates follow the response", async (t) => {
   const { answered, send } = response();
   const named = { ...terms("q"), answered };
   const first = await readers.open(client, named, request);
-  queries.tell(update(102));
+  queries.notify(update(102));
   t.match(JSON.parse(first.toString()), { revision: 100 });
   await settle();
   t.same(client.got, []);
   send();
   await settle();
-  queries.tell(update(103));
+  queries.notify(update(103));
   const revisions = client.got.map(({ params }) => params["revision"]);
   t.same(revisions, [101, 102, 103]);
 });
@@ -122,7 +122,7 @@ t.test(
     const { queries, readers, client } = setUp();
     const { answered, send } = response();
     await readers.open(client, { ...terms("q"), answered }, request);
-    for (let i = 1; i <= 101; i++) queries.tell(update(100 + i));
+    for (let i = 1; i <= 101; i++) queries.notify(update(100 + i));
     await settle();
     t.same(client.got, []);
     send();
@@ -137,7 +137,7 @@ t.test("updates follow a reset", async (t) => {
   await readers.open(client, terms("q"), request);
   await settle();
   client.hasRoom = false;
-  queries.tell(update(101));
+  queries.notify(update(101));
   client.hasRoom = true;
   queries.next = update(201);
   clock.pass(1_000);
@@ -164,7 +164,7 @@ t.test(
     });
     const patches = new Map([["v1", Buffer.from('{"a":"é"}')]]);
     const splice = { at: 0, remove: 1, insert: ["v2"] };
-    queries.tell(update(101, { patches, splice }));
+    queries.notify(update(101, { patches, splice }));
     t.match(client.got, [
       {
         jsonrpc: "2.0",
@@ -186,7 +186,7 @@ t.test("a live query reports whether its result is complete", async (t) => {
   const first = await readers.open(client, terms("vms"), request);
   await settle();
   t.match(JSON.parse(first.toString()), { complete: false });
-  queries.tell(update(101));
+  queries.notify(update(101));
   t.notOk("complete" in client.got[0]!.params, "it has not changed");
   completeness.set(true);
   t.match(client.got[1], {
@@ -198,7 +198,7 @@ t.test("a live query reports whether its result is complete", async (t) => {
   t.match(client.got[2], { params: { complete: false } });
 
   client.hasRoom = false;
-  queries.tell(update(102));
+  queries.notify(update(102));
   client.hasRoom = true;
   clock.pass(1000);
   await settle();
@@ -226,7 +226,7 @@ t.test("readers of the same update get the same bytes", async (t) => {
   await settle();
   await readers.open(other, terms("vms"), request);
   await settle();
-  queries.tell(update(101));
+  queries.notify(update(101));
   t.equal(client.buffers[0], other.buffers[0]);
 });
 
@@ -237,7 +237,7 @@ t.test(
     await readers.open(client, terms("vms"), request);
     await settle();
     client.hasRoom = false;
-    queries.tell(update(101));
+    queries.notify(update(101));
     t.equal(queries.open.size, 0, "the query is closed");
     clock.pass(1000);
     await settle();
@@ -255,7 +255,7 @@ t.test(
         },
       },
     ]);
-    queries.tell(update(301));
+    queries.notify(update(301));
     t.match(client.got[1], { params: { revision: 301 } });
     t.notOk(client.got[1]!.params["reset"]);
   },
@@ -266,7 +266,7 @@ t.test("a query that cannot be restarted is retried", async (t) => {
   await readers.open(client, terms("vms"), request);
   await settle();
   client.hasRoom = false;
-  queries.tell(update(101));
+  queries.notify(update(101));
   client.hasRoom = true;
   queries.error = new Error("too many");
   clock.pass(1000);

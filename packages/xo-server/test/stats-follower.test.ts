@@ -53,7 +53,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
     inventory,
     freshMs: () => 15_000,
     onRow: (followed) => {
-      now.tell(followed);
+      now.update(followed);
     },
   });
   const live = [...hosts];

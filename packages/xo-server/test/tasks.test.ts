@@ -145,7 +145,7 @@ t.test("tasks of pools are parts of their operation", async (t) => {
   const { tasks } = setUp(t);
   const { id, work } = await begin(tasks);
   const asked: { method: string; signal: AbortSignal | undefined }[] = [];
-  let tell!: (fraction: number) => void;
+  let report!: (fraction: number) => void;
   const xapi = {
     label: "pool",
     session: async () => "OpaqueRef:session",
@@ -155,7 +155,7 @@ t.test("tasks of pools are parts of their operation", async (t) => {
       options: Parameters<Xapi["callAsync"]>[2],
     ) => {
       asked.push({ method, signal: options?.signal });
-      tell = options?.onProgress ?? (() => undefined);
+      report = options?.onProgress ?? (() => undefined);
       return new Promise((_, reject) => {
         options?.signal?.addEventListener("abort", () => {
           reject(new XoError("ABORTED", { what: method }));
@@ -172,7 +172,7 @@ t.test("tasks of pools are parts of their operation", async (t) => {
   const failed = t.rejects(call, { code: "ABORTED" });
   t.equal(tracked.get("v").xapi.label, "pool");
   while (asked.length === 0) await settle();
-  tell(0.4);
+  report(0.4);
   t.match(await tasks.get(id, ada), {
     progress: 40,
     tasks: [{ properties: { name: "XAPI: VM.copy" }, progress: 40 }],

@@ -55,7 +55,7 @@ function setUp(user: User = ada) {
     looks,
     tryWith,
     change: (table: string) => {
-      for (const tell of listeners) tell(table);
+      for (const listener of listeners) listener(table);
     },
     onLook: (work: () => void) => {
       whileLooking = work;

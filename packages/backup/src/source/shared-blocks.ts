@@ -93,7 +93,7 @@ export class SharedBlocks {
     const { length } = into;
     const buffer = this.#pool.take();
     const isRead = this.#source.read(offset, buffer.subarray(0, length));
-    // Whoever takes it sees the error.
+    // The caller that takes it gets the error.
     isRead.catch(() => undefined);
     const users = this.#readers.size;
     const pending = new Set(this.#readers);

@@ -16,7 +16,7 @@ export interface SnapshotReaderOptions {
 
 interface Reading {
   readonly result: Promise<ReadSnapshot | undefined>;
-  /** Whoever has taken the snapshot. */
+  /** The caller that has taken the snapshot. */
   readonly taker: { signal: AbortSignal | undefined };
 }
 

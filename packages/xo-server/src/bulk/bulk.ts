@@ -82,10 +82,10 @@ export class Bulk {
   /** @throws XoError ABORTED; SOME_FAILED, with the result in its data */
   async run(): Promise<BulkResult> {
     const { work, plan } = this.#options;
-    this.#tell();
+    this.#notify();
     const workers = Math.min(plan.concurrency, this.#order.length);
     await Promise.all(Array.from({ length: workers }, () => this.#serve()));
-    this.#tell();
+    this.#notify();
     const result = this.#tally.result();
     const { failed, total } = this.#tally.counts();
     if (work.signal.aborted)
@@ -116,9 +116,9 @@ export class Bulk {
       if (index === undefined) return;
       this.#tally.begin();
       if (this.#isRefused(index)) continue;
-      this.#tell();
+      this.#notify();
       await this.#do(index);
-      this.#tell();
+      this.#notify();
     }
   }
 
@@ -188,7 +188,7 @@ export class Bulk {
     else void this.#log.write(index, state);
   }
 
-  #tell(): void {
+  #notify(): void {
     const { work } = this.#options;
     const counts = this.#tally.counts();
     const { succeeded, failed, total } = counts;

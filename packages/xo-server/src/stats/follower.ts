@@ -150,7 +150,7 @@ export class Follower {
     const requested = (await live?.()) ?? [];
     if (live !== undefined) this.#evict(requested);
     await this.#fetchAll(requested, startedAt, intervalMs);
-    await this.#tell(requested, intervalMs);
+    await this.#notify(requested, intervalMs);
     if (live !== undefined) void hosts.coarse.follow();
   }
 
@@ -238,7 +238,7 @@ export class Follower {
     this.#options.hosts.evictHosts((id) => ids.has(id));
   }
 
-  async #tell(live: readonly StatsHost[], intervalMs: number): Promise<void> {
+  async #notify(live: readonly StatsHost[], intervalMs: number): Promise<void> {
     const { hosts, now, inventory, clock } = this.#options;
     const at = clock.now();
     // When the pace has just become faster, the last answers of some hosts are old.

@@ -27,7 +27,7 @@ export class NowValues {
     this.#open = open;
   }
 
-  tell(followed: TrackedObject): void {
+  update(followed: TrackedObject): void {
     const { series } = followed;
     const sink = this.#sinkOf(series.columnSet);
     if (sink === undefined) return;

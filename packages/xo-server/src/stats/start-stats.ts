@@ -63,7 +63,7 @@ export function startStats(
         ? MISSED * intervalMs
         : Math.min(intervalMs, MEASURED_MS),
     onRow: (followed) => {
-      if (follow) now.tell(followed);
+      if (follow) now.update(followed);
     },
   });
   const live = new LiveHosts(catalog, pools);

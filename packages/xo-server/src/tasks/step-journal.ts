@@ -13,7 +13,7 @@ export interface StepWriter {
    * Resolves when the step is on disk. If it cannot be written, the task of a
    * single server continues, while one of several servers waits. Never resolves if
    * `isClosed`: the caller must not perform the step that it announces, because
-   * whoever continues the task would perform it again.
+   * the server that continues the task would perform it again.
    */
   put(key: string, body: object): Promise<void>;
   /**

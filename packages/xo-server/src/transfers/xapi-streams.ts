@@ -53,7 +53,7 @@ export async function openXapiStream(
   }
 }
 
-export interface Parcel extends Handler {
+export interface UploadRequest extends Handler {
   readonly body: Readable;
   /** Bytes; without it the body ends with the connection. */
   readonly length: number | undefined;
@@ -67,7 +67,7 @@ export interface Parcel extends Handler {
  */
 export async function sendToXapi(
   xapi: Xapi,
-  { path, query, label, body, length, resultType }: Parcel,
+  { path, query, label, body, length, resultType }: UploadRequest,
   work: TransferTask,
 ): Promise<unknown> {
   const task = await startTask(xapi, label, work, resultType);

@@ -72,7 +72,7 @@ export function useChosen(
     const rows = await readAll(call, asked, { most: MOST_CHOSEN });
     if (own === turn) choose(withAll(nothing, rows));
   }
-  function tell(error: unknown): void {
+  function report(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     const texts = fill(text.value.lists.selectionFailed, { reason });
     toasts.show({ tone: "bad", text: texts });
@@ -91,7 +91,7 @@ export function useChosen(
       choose(nothing);
     },
     all() {
-      all().catch(tell);
+      all().catch(report);
     },
   };
 }

@@ -32,13 +32,13 @@ export function useEndedToasts({ onEnded }: ServerTasks): void {
         (task) => task.userId === me && !haveToasts.has(task.operation ?? ""),
       ),
     );
-    if (gathered.length > 0) timer ??= setTimeout(tell, GATHER_MS);
+    if (gathered.length > 0) timer ??= setTimeout(notify, GATHER_MS);
   });
   onScopeDispose(() => {
     clearTimeout(timer);
   });
 
-  function tell(): void {
+  function notify(): void {
     timer = undefined;
     const toast = toastOf(gathered, text.value, formats.value);
     gathered = [];

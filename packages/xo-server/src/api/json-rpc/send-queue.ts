@@ -117,7 +117,7 @@ export class SendQueue {
       }
       if (this.#isOpen()) socket.send(EMPTY, { ...fragment, fin: true });
     } catch {
-      // A partial message cannot be withdrawn. The closed connection tells the
+      // A partial message cannot be withdrawn. The closed connection shows the
       // client that it is incomplete.
       socket.terminate();
     }

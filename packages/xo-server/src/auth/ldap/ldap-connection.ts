@@ -78,10 +78,10 @@ function createClient(
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const tell = () => {
+    const abort = () => {
       reject(signal.reason as Error);
     };
-    if (signal.aborted) tell();
-    else signal.addEventListener("abort", tell, { once: true });
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
   });
 }

@@ -80,7 +80,7 @@ export class TaskFollower {
     const others = new Set(known.map((task) => idOf(task)));
     const begun = defer<void>();
     const ended = defer<Readonly<Record<string, Json>>>();
-    // Whoever expects the task may await only one of them.
+    // A caller that expects the task may await only one of them.
     begun.promise.catch(() => undefined);
     ended.promise.catch(() => undefined);
     const expected: Expected = {
