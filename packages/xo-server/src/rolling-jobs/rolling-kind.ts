@@ -25,7 +25,7 @@ const DEFAULT_CONCURRENCY = 4;
 /** Key of the persisted step of a pool. */
 const POOL_STEP = "pool/";
 
-/** What is known of a pool of the run. JSON. */
+/** The persisted state of a pool of the run. JSON. */
 type PoolState = { readonly entry: PoolEntry } | { readonly isBegun: true };
 
 /** Runs of the job type `rollingUpdate`: pools in ordered groups. */
@@ -36,7 +36,7 @@ export class RollingKind implements JobKind {
     this.#parts = parts;
   }
 
-  /** Pools may be unknown: their servers may be disconnected when the job is stored. */
+  /** Pools may be unknown, because their servers may be disconnected when the job is stored. */
   check(body: object): void {
     const { groups, windows } = body as RollingBody;
     if (windows !== undefined) new MaintenanceWindows(windows);
@@ -58,7 +58,7 @@ export class RollingKind implements JobKind {
     const { groups } = job.body as RollingBody;
     const entries: PoolEntry[] = [];
     try {
-      // Migrations and reboots of the previous process.
+      // Waits for migrations and reboots of the previous process.
       await interrupted?.awaitOutcomes(undefined, work);
       for (const group of groups) {
         await this.#runGroup(run, group, entries);
@@ -99,7 +99,7 @@ export class RollingKind implements JobKind {
     );
   }
 
-  /** @param isBegun the previous process of the server has begun it */
+  /** @param isBegun whether the previous process of the server has begun the update */
   async #runOne(
     { job, work }: KindRun,
     id: string,

@@ -1,6 +1,6 @@
 import type { RunBody } from "../jobs/run-outcome.js";
 
-/** What a run has done to a pool. JSON. Times in ms since the epoch. */
+/** The result of a run for a pool. JSON. Times in ms since the epoch. */
 export interface PoolEntry {
   readonly pool: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface RollingRunBody extends RunBody {
   readonly succeeded: number;
   readonly failed: number;
   readonly pools: readonly PoolEntry[];
-  /** Number of pools whose group was not begun. */
+  /** Number of pools whose group was not started. */
   readonly notBegun?: number;
 }
 

@@ -7,7 +7,7 @@ import type { RollingParts } from "../rolling/rolling-parts.js";
 import { stopOrphan } from "../rolling/stop-orphan.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
-/** What an update of a pool needs besides its task. */
+/** Parameters of the update of a pool, besides its task. */
 export interface PoolUpdateParts extends Pick<
   RollingParts,
   "records" | "planner" | "patches" | "clock" | "objects"
@@ -18,7 +18,8 @@ export interface PoolUpdateParts extends Pick<
 
 /**
  * Rolling update of one pool of a job, with the rights of the job's user.
- * @throws XoError as rollPool, and FORBIDDEN; STOPPED_MIDWAY: the user has lost the right since it was begun
+ * @throws XoError as rollPool, and FORBIDDEN; STOPPED_MIDWAY: the user has lost the
+ * right since the update began
  */
 export async function updatePool(
   {
@@ -27,7 +28,7 @@ export async function updatePool(
     body,
   }: {
     readonly id: string;
-    /** @throws XoError FORBIDDEN: it was deleted */
+    /** @throws XoError FORBIDDEN: the user was deleted */
     readonly user: () => AuthenticatedUser;
     readonly body: RollingBody;
   },
@@ -35,7 +36,7 @@ export async function updatePool(
     isBegun,
     onBegin,
   }: {
-    /** The previous process of the server has begun it. */
+    /** Whether the previous process of the server has begun the update. */
     readonly isBegun: boolean;
     readonly onBegin: () => Promise<void>;
   },

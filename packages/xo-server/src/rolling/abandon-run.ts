@@ -7,11 +7,12 @@ import { startParts } from "./start-parts.js";
 import { startAll } from "./turn.js";
 
 /**
- * Ends a run that has stopped: VMs that are still shut down are started, and HA and automatic
- * power-on are restored.
- * @param isForced also where these are refused: they stay as they are, with a warning
- * @throws XoError INCORRECT_STATE: no run has stopped; what the pool refused: the run can be
- *   abandoned again
+ * Ends a run that has stopped: starts VMs that are still shut down, and restores HA
+ * and automatic power-on.
+ * @param isForced ends the run even if the pool refuses that; the VMs and settings
+ * then stay as they are, with a warning
+ * @throws XoError INCORRECT_STATE: no run has stopped; errors of the pool: the run
+ * can be abandoned again
  */
 export async function abandonRun(
   pool: PoolObject,

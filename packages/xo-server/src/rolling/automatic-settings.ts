@@ -8,7 +8,7 @@ import {
 import type { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
 
-/** HA, automatic power-on and the load balancer during a run: suspended while steps are carried out. */
+/** Suspends HA, automatic power-on and the load balancer while steps of a run are executed. */
 export class AutomaticSettings {
   readonly #journal: RollingJournal;
   readonly #parts: RollingParts;
@@ -19,22 +19,22 @@ export class AutomaticSettings {
     this.#parts = parts;
   }
 
-  /** Suspends them, unless they are. Settings are stored before they are changed. */
+  /** Suspends the settings, unless they are suspended. They are stored before they are changed. */
   async suspend(): Promise<void> {
     if (this.#areSuspended) return;
     const { pool: id, suspended, turns } = this.#journal.record;
     const pool = this.#parts.objects.get(id, "pool");
-    // Settings that were disabled before are not visible on the pool.
+    // The pool does not show settings that were suspended before.
     const all = { ...suspended, ...(await readAutomaticSettings(pool)) };
     await this.#journal.keep({ suspended: all, suspension: undefined });
     await suspendSettings(pool, all);
     this.#areSuspended = true;
-    // The load balancer reads from the record that it must not begin any more.
+    // The load balancer reads from the record that it must not start migrations any more.
     const hosts = turns.map(({ host }) => host);
     await movesEnded(hosts, this.#parts);
   }
 
-  /** Restores the settings of before the run. */
+  /** Restores the settings from before the run. */
   async restore(objects: PoolObjects): Promise<void> {
     const { pool: id, suspended } = this.#journal.record;
     if (Object.keys(suspended).length > 0) {

@@ -8,23 +8,24 @@ import { eachOf } from "../hosts/guests.js";
 import { nameOf, type StuckVm } from "../hosts/stuck-vms.js";
 import { orStartAgain, step, type TurnParts } from "./turn.js";
 
-/** Migrations at a time of one host, as source or as target. */
+/** Maximum number of concurrent migrations per host, as source or as target. */
 const MOVES_PER_HOST = 3;
 
 export interface EmptyRequest {
   readonly hosts: readonly PoolObject[];
-  /** Absent: XAPI chooses where VMs go. */
+  /** Absent: XAPI chooses the target hosts. */
   readonly actions: readonly Action[] | undefined;
   readonly shutDown: readonly StuckVm[];
 }
 
-/** By host: the parts of its turn. */
+/** Returns the parameters of the turn of a host. */
 export type PartsOf = (host: PoolObject) => TurnParts;
 
 /**
- * Empties hosts: shuts down VMs that cannot move, disables the hosts, and moves all other
- * VMs. After a failure the hosts are enabled, and VMs that were shut down run.
- * @throws XoError INCORRECT_STATE: a VM has moved and does not run
+ * Evacuates hosts: shuts down VMs that cannot be migrated, disables the hosts, and
+ * migrates all other VMs. After a failure the hosts are enabled, and VMs that were
+ * shut down are started.
+ * @throws XoError INCORRECT_STATE: a VM was migrated and does not run
  */
 export async function emptyWave(
   { hosts, actions, shutDown }: EmptyRequest,
@@ -77,7 +78,7 @@ async function moveAll(
           parallel: MOVES_PER_HOST * hosts.length,
           perHost: MOVES_PER_HOST,
         });
-      // VMs that have come in the meantime.
+      // VMs that were started or migrated to the hosts in the meantime.
       await eachOf(hosts, ({ id }) => evacuate(objects.get(id, "host")));
       await allRun(actions ?? [], own);
     });
@@ -90,7 +91,7 @@ async function moveAll(
   }
 }
 
-/** @throws XoError INCORRECT_STATE: names the first VM that does not run on a host */
+/** @throws XoError INCORRECT_STATE: names the first VM that does not run */
 async function allRun(
   actions: readonly Action[],
   { objects }: TurnParts,

@@ -1,11 +1,11 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { LastRun } from "./rolling-records.js";
 
-/** In seconds. */
+/** Durations in seconds. */
 export interface Lengths {
-  /** To install and reboot a host, and until it is verified. */
+  /** Installation of updates and reboot of a host, until it is verified. */
   readonly host: number;
-  /** Until all VMs of a wave have moved: per move of the host with the most. */
+  /** Duration of the migrations of a wave, per migration of the host with the most VMs. */
   readonly move: number;
 }
 
@@ -14,16 +14,19 @@ interface MoveOfVm {
   readonly from?: string | undefined;
 }
 
-/** Without a run to learn from: a reboot with a memory test; yum; migrations with 10 Gbit/s. */
+/**
+ * Defaults for the first run of a pool: a reboot with a memory test, an
+ * installation with yum, migrations with 10 Gbit/s.
+ */
 const REBOOT_S = 10 * 60;
 const INSTALL_S = 8 * 60;
 const SECONDS_PER_GIB = 2;
 const SECONDS_PER_MOVE = 8;
-/** Migrations at a time of one host. */
+/** Number of concurrent migrations of a host. */
 const MOVES_AT_A_TIME = 3;
 const GIB = 2 ** 30;
 
-/** Durations of the last run of the pool, if it is of the same kind. */
+/** Durations of the last run of the pool, if it was of the same kind. */
 export function lengthsOf(
   kind: "reboot" | "update",
   last: Pick<LastRun, "kind" | "waves"> | undefined,

@@ -3,8 +3,8 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { RollingRecord } from "./rolling-record.js";
 
 /**
- * Which settings stay disabled after a run that stopped, why, and what to do: one sentence
- * for administrators.
+ * One sentence for administrators: which settings remain disabled after a run that
+ * stopped, why, and what to do.
  */
 export function notRestored(
   error: Error,
@@ -24,7 +24,7 @@ export function notRestored(
   return `still disabled: ${which} (${error.message}). To do: ${first}, then resume the run, or end it with pool.abandonRolling; both restore it`;
 }
 
-/** Names of hosts because of which XAPI does not enable HA. */
+/** Names of the hosts because of which XAPI does not enable HA. */
 function hostsDown(
   { turns }: RollingRecord,
   error: Error,

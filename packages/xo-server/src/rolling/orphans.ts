@@ -12,8 +12,9 @@ export interface OrphansParts extends Pick<RollingParts, "records" | "clock"> {
 
 /**
  * Stops the runs of a task of the previous process that is not resumed.
- * @param untilReady resolves when pools are connected and XAPI tasks of the previous process have ended
- * @returns what clients get; undefined: the task has no such run
+ * @param untilReady resolves when pools are connected and XAPI tasks of the
+ * previous process have ended
+ * @returns the error for clients; undefined: the task has no such run
  */
 export async function stopOrphansOf(
   task: TaskContext,

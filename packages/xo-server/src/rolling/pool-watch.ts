@@ -4,30 +4,36 @@ import { withSignal } from "../tasks/with-signal.js";
 import type { RollingParts } from "./rolling-parts.js";
 
 const POLL_MS = 5_000;
-/** More than a coordinator may need for its reboot. */
+/** Longer than the reboot of a coordinator takes. */
 const ABSENCE_TIMEOUT_MS = 45 * 60_000;
 
-/** Ends a run whose pool does not answer any more: its XAPI tasks would be awaited without a limit. */
+/**
+ * Ends a run whose pool does not answer any more: otherwise its XAPI tasks would be
+ * awaited forever.
+ */
 export class PoolWatch {
   readonly #end = new AbortController();
   readonly #lost = new AbortController();
 
-  /** The same parts, aborted with the task, or when the pool has not answered for too long. */
+  /** Parts whose signal is also aborted when the pool has not answered for too long. */
   parts(parts: RollingParts): RollingParts {
     const work = withSignal(parts.work, this.#lost.signal);
     const { signal } = work;
     return { ...parts, work, signal, objects: parts.objects.forTask(work) };
   }
 
-  /** @returns UNREACHABLE instead of the error of a call that was aborted for it */
+  /**
+   * @returns UNREACHABLE instead of the error of a call that was aborted because
+   * the pool did not answer
+   */
   causeOf(error: Error): Error {
     const { signal } = this.#lost;
     return signal.aborted ? (signal.reason as Error) : error;
   }
 
   /**
-   * Resolves after `end`. Never rejects.
-   * @param isIdle nothing is done to the pool at the moment
+   * Watches the pool. Resolves after `end`. Never rejects.
+   * @param isIdle whether no step is being executed
    */
   async run(
     pool: string,

@@ -13,7 +13,7 @@ import type { WavePlanner } from "./wave-planner.js";
 
 export interface PreFlightParts {
   readonly objects: PoolObjects;
-  /** Absent: XAPI chooses where VMs go, one host at a time. */
+  /** Absent: XAPI chooses the target hosts, one host at a time. */
   readonly planner?: WavePlanner | undefined;
   readonly work: TaskContext;
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ export interface PreFlightParts {
 
 export interface PreFlightRequest {
   readonly pool: string;
-  /** Ids of the hosts to take down that run and have not been rebooted. */
+  /** Running hosts that are to be taken down and have not been rebooted. */
   readonly hosts: readonly PoolObject[];
   readonly shutdownPinnedVms: boolean;
   readonly parallel: number;
@@ -32,7 +32,7 @@ export interface PreFlightRequest {
 export interface PreFlight {
   /** Absent: planning failed, or there is no planner. */
   readonly plan: RollingPlan | undefined;
-  /** VMs because of which nothing may be begun. */
+  /** VMs that prevent the start of the run. */
   readonly stuck: readonly StuckVm[];
   /** VMs that will be shut down and started again. */
   readonly shutDown: readonly StuckVm[];
@@ -40,9 +40,9 @@ export interface PreFlight {
 }
 
 /**
- * Finds out, before anything is done, whether each host can be emptied, and in which
+ * Checks, before anything is done, whether each host can be evacuated, and in which
  * order.
- * @throws XoError ABORTED; what the pool refused
+ * @throws XoError ABORTED; errors of the pool
  */
 export async function preFlight(
   request: PreFlightRequest,

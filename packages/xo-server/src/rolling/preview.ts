@@ -12,12 +12,12 @@ import type { MaintenanceWindows } from "../schedules/maintenance-windows.js";
 import { estimateWaves, type Lengths } from "./estimate.js";
 import type { PreFlight } from "./pre-flight.js";
 
-/** Why nothing would be begun, or what an administrator should know before. */
+/** A problem that prevents the start, or that an administrator should know before it. */
 export interface PreviewProblem {
   readonly type: "VM" | "host";
   readonly id: string;
   readonly name: string;
-  /** Of a VM: its host. */
+  /** Of a problem with a VM: its host. */
   readonly host?: string;
   readonly code: string;
   readonly reason: string;
@@ -31,15 +31,18 @@ export interface PreviewWave {
     readonly from: string;
     readonly to: string;
   }[];
-  /** VMs that move again later. */
+  /** Number of VMs that will be migrated again later. */
   readonly movesAgain: number;
-  /** Proven: a host failure during this wave is survived. */
+  /** Whether it is proven that a host failure during this wave is tolerated. */
   readonly survives: boolean;
-  /** Estimated seconds, from the beginning. */
+  /** Estimated start in seconds from the beginning. */
   readonly startsAt: number;
   readonly emptyAt: number;
   readonly endsAt: number;
-  /** When it begins if the run is started now, by the maintenance windows; ms since the epoch. Absent: no window is long enough. */
+  /**
+   * Start of the wave if the run is started now, according to the maintenance
+   * windows, in ms since the epoch. Absent: no window is long enough.
+   */
   readonly beginsAt?: number;
 }
 
@@ -57,19 +60,20 @@ export interface RollingPreview {
   }[];
   readonly waves: readonly PreviewWave[];
   readonly moves: number;
-  /** VMs on these hosts. */
+  /** Number of VMs on these hosts. */
   readonly vms: number;
-  /** Estimated. */
+  /** Estimated duration. */
   readonly seconds: number;
-  /** Index of the wave that is most likely to fail, and why. Absent without waves. */
+  /** Index of the wave with the highest risk, and the reason. Absent without waves. */
   readonly riskiest?: { readonly wave: number; readonly reason: RiskReason };
   /** VMs that are shut down and started again. */
   readonly shutDown: readonly string[];
 }
 
 /**
- * no-failure-survived: a host that fails in this wave is not made up for; coordinator: the pool
- * is not available meanwhile; most-moves: the most VMs move.
+ * no-failure-survived: a failure of another host during this wave is not tolerated;
+ * coordinator: the pool is not available during this wave; most-moves: most VMs are
+ * migrated.
  */
 export type RiskReason = "no-failure-survived" | "coordinator" | "most-moves";
 
@@ -154,7 +158,7 @@ function wavesOf(
   });
 }
 
-/** The first step that no maintenance window has time for. */
+/** Reports the first step that does not fit into any maintenance window. */
 function windowProblems(
   waves: readonly PreviewWave[],
   all: readonly PoolObject[],
@@ -195,7 +199,7 @@ function riskOf(
     : { wave: byMoves[0]!, reason: "most-moves" };
 }
 
-/** What the pool refuses is shown at its coordinator. */
+/** Problems of the pool are reported for its coordinator. */
 function refusalsOf(
   [first]: readonly PoolObject[],
   { refusals, objects }: PreviewParts,

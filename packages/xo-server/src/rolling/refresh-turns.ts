@@ -8,8 +8,9 @@ import {
 import { isRebooting } from "./turn.js";
 
 /**
- * The turns of a run that begins, resumes, or was suspended: another user may have rebooted hosts
- * (of an update: these have their turn if they still lack updates), or changed their storage.
+ * Updates the turns of a run that begins, is resumed, or was suspended: in the
+ * meantime other users may have rebooted hosts (in an update, these keep their turn
+ * if they still lack updates), or changed their storage.
  */
 export async function refreshTurns(
   record: RollingRecord,

@@ -14,19 +14,19 @@ import { RollingRun } from "./rolling-run.js";
 
 export interface RollingCall {
   readonly kind: "reboot" | "update";
-  /** These four: absent: as in the run that is resumed. */
+  /** The following four options default to those of the run that is resumed. */
   readonly shutdownPinnedVms?: boolean | undefined;
   readonly migrateBack?: boolean | undefined;
   readonly parallel?: number | undefined;
   readonly windows?: Windows | undefined;
   /**
-   * True: resumes the last one, also of a server that crashed. False: starts a
-   * new one. Absent: resumes the last one if it stopped.
+   * true: resumes the last run, even if its server has crashed. false: starts a new
+   * one. Absent: resumes the last run if it stopped.
    */
   readonly resume?: boolean | undefined;
 }
 
-/** Hosts that are down at the same time unless the caller says otherwise: a quarter. */
+/** Default of `parallel`: a quarter of the hosts. */
 const SHARE = 4;
 const MAX_PARALLEL = 16;
 
@@ -37,12 +37,12 @@ export function defaultParallel(hosts: number): number {
 
 /**
  * Rolling reboot or update: evacuates, updates and reboots the hosts of a pool, the
- * coordinator first, several at a time where it is proven that all VMs keep running. It
- * stops at the first failure; the next call resumes it. Outside of its maintenance windows it is
- * suspended.
+ * coordinator first, and several hosts at a time where it is proven that all VMs
+ * keep running. Stops at the first failure; the next call resumes it. Outside of
+ * its maintenance windows it is suspended.
  * @throws XoError INCORRECT_STATE, VMS_CANNOT_LEAVE: nothing was done;
- * INVALID_PARAMETERS: no
- * maintenance window is long enough; STOPPED_MIDWAY: with the host and the step
+ * INVALID_PARAMETERS: no maintenance window is long enough; STOPPED_MIDWAY: with
+ * the host and the step
  */
 export function rollPool(
   pool: PoolObject,
@@ -89,7 +89,7 @@ async function begin(
   return { ...created, turns, since, suspended: left?.suspended ?? {} };
 }
 
-/** @throws XoError INCORRECT_STATE: the one to be resumed is of the other kind */
+/** @throws XoError INCORRECT_STATE: the run to resume is of the other kind */
 function checkKind(
   { kind = "reboot" }: RollingRecord,
   requested: string,

@@ -5,11 +5,11 @@ type RecordChange = {
   readonly [K in keyof RollingRecord]?: RollingRecord[K] | undefined;
 };
 
-/** The record of one run, as it is and as it is stored, and where the run is. */
+/** The record of one run, in memory and as it is stored, with the current step. */
 export class RollingJournal {
   readonly #parts: Pick<RollingParts, "records" | "clock">;
   #record: RollingRecord;
-  /** The step, for error messages. */
+  /** The current step, for error messages. */
   at = "the beginning";
 
   constructor(
@@ -28,7 +28,7 @@ export class RollingJournal {
     return this.#record.kind ?? "reboot";
   }
 
-  /** Changes it without storing it. A member that is undefined is removed. */
+  /** Changes the record without storing it. Members that are undefined are removed. */
   change(change: RecordChange): void {
     const all = Object.entries({ ...this.#record, ...change });
     this.#record = Object.fromEntries(
@@ -36,13 +36,13 @@ export class RollingJournal {
     ) as unknown as RollingRecord;
   }
 
-  /** The same; resolves when it is stored. */
+  /** Changes the record; resolves when it is stored. */
   async keep(change: RecordChange): Promise<void> {
     this.change(change);
     await this.#parts.records.keep(this.#record);
   }
 
-  /** Stores the last run, for the next estimate and for users. */
+  /** Stores the result of the run, for the next estimate and for users. */
   keepLast(): Promise<void> {
     const { records, clock } = this.#parts;
     const { pool, since, turns, completed, waves, stopped } = this.#record;

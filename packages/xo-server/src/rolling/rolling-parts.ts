@@ -4,11 +4,11 @@ import type { MissingPatches } from "../updates/missing-patches.js";
 import type { RollingRecords } from "./rolling-records.js";
 import type { WavePlanner } from "./wave-planner.js";
 
-/** What a rolling reboot or update works with. */
+/** Services and options of a rolling reboot or update. */
 export interface RollingParts extends RestartParts {
   readonly work: TaskContext;
   readonly records: RollingRecords;
-  /** Absent: XAPI chooses where VMs go. */
+  /** Absent: XAPI chooses the target hosts. */
   readonly planner?: WavePlanner | undefined;
   /** Required for updates. */
   readonly patches?: MissingPatches | undefined;

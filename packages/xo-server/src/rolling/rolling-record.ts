@@ -6,30 +6,36 @@ import { isNoSuchObject } from "../objects/no-such-object.js";
 import { guestIdsOf } from "../hosts/guests.js";
 
 export interface RollingOptions {
-  /** What is done to each host; an update ends with a reboot. Absent in records of earlier versions: reboot. */
+  /**
+   * Kind of the run; an update ends with a reboot of each host. Absent in records
+   * of earlier versions: reboot.
+   */
   readonly kind?: "reboot" | "update";
-  /** VMs that cannot be moved are shut down, and started again on their host. */
+  /** Whether VMs that cannot be migrated are shut down, and started again on their host. */
   readonly shutdownPinnedVms: boolean;
-  /** At the end VMs are moved to the hosts that they were on. Absent in records of earlier versions: true. */
+  /**
+   * Whether VMs are migrated back to their hosts at the end. Absent in records of
+   * earlier versions: true.
+   */
   readonly migrateBack?: boolean;
   /** Maximum number of hosts that are down at the same time. Absent: 1. */
   readonly parallel?: number;
-  /** When steps may be begun. Absent: at any time. */
+  /** Maintenance windows in which steps may be started. Absent: at any time. */
   readonly windows?: Windows;
 }
 
-/** One host's turn, as the host was before anything was done. */
+/** The turn of one host, with the state of the host before the run. */
 export interface Turn {
   readonly host: string;
-  /** Of its last start, in s: another one means that it has been rebooted. */
+  /** Time of its last start, in s; a later one means that it has been rebooted. */
   readonly startTime: number | null;
-  /** Ids of VMs that ran there. */
+  /** Ids of the VMs that were running on the host. */
   readonly guests: readonly string[];
-  /** Ids of PBDs that were attached. */
+  /** Ids of the PBDs that were plugged. */
   readonly pbds?: readonly string[];
-  /** Of an update: ids of the updates that the host lacks. */
+  /** In an update: ids of the updates that the host lacks. */
   readonly updates?: readonly string[];
-  /** Version of XAPI that it has to run after the update, if that is known. */
+  /** Version of XAPI that must run after the update, if it is known. */
   readonly xapiBuild?: string;
 }
 
@@ -37,7 +43,7 @@ export interface Turn {
 export interface WaveRecord {
   readonly hosts: readonly string[];
   readonly startedAt: number;
-  /** All VMs had left. */
+  /** When all VMs were migrated away. */
   readonly emptyAt: number;
   readonly endedAt: number;
   readonly moves: number;
@@ -46,7 +52,7 @@ export interface WaveRecord {
 /** Why a run is suspended between two steps. Times in ms since the epoch. */
 export interface Suspension {
   readonly since: number;
-  /** The next maintenance window. Absent: suspended by a user. */
+  /** Start of the next maintenance window. Absent: a user has suspended the run. */
   readonly until?: number;
 }
 
@@ -56,24 +62,24 @@ export interface RollingRecord extends RollingOptions {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly turns: readonly Turn[];
-  /** Ids of hosts that are back and verified. Absent in records of earlier versions. */
+  /** Ids of hosts that have been rebooted and verified. Absent in records of earlier versions. */
   readonly completed?: readonly string[];
   readonly waves?: readonly WaveRecord[];
-  /** Ids of VMs that were shut down and are to be started, by host. */
+  /** Ids of VMs that were shut down and must be started, by host. */
   readonly shutDown: Readonly<Record<string, readonly string[]>>;
   /** Settings to restore at the end. */
   readonly suspended: SuspendedSettings;
-  /** Host failures to survive while several hosts are down. */
+  /** Number of host failures to tolerate while several hosts are down. */
   readonly failures?: number;
-  /** Why it ended before its end. */
+  /** Why the run stopped before its end. */
   readonly stopped?: string;
-  /** Meanwhile HA and all else is as before the run. */
+  /** While the run is suspended, HA and all other settings are as before the run. */
   readonly suspension?: Suspension;
   /** Id of the task that clients follow and cancel. */
   readonly task?: string;
 }
 
-/** @throws XoError INCORRECT_STATE: a host takes no guests, or is down */
+/** @throws XoError INCORRECT_STATE: a host is disabled or down */
 export function makeRecord(
   pool: PoolObject,
   hosts: readonly PoolObject[],
@@ -109,7 +115,7 @@ export function attachedPbds(
   return pbds.filter((pbd) => objects.find(pbd)?.object["attached"] === true);
 }
 
-/** Turns that have not been completed. A host that has left the pool has none. */
+/** Turns that have not been completed. A host that has left the pool has no turn. */
 export function turnsLeft(
   { turns, completed }: RollingRecord,
   objects: PoolObjects,

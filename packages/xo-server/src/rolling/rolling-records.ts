@@ -13,7 +13,7 @@ const keyOf = (pool: string) => `rolling-reboot/${pool}`;
 const lastKeyOf = (pool: string) => `rolling-last/${pool}`;
 const suspendKeyOf = (pool: string) => `rolling-suspend/${pool}`;
 
-/** What a run that has ended has done. JSON. */
+/** The result of the last run that has ended. JSON. */
 export interface LastRun extends Pick<
   RollingRecord,
   "kind" | "since" | "waves" | "stopped"
@@ -25,7 +25,10 @@ export interface LastRun extends Pick<
   readonly completed: number;
 }
 
-/** Running and interrupted reboots and updates of pools: stored until they are complete. */
+/**
+ * Rolling reboots and updates of pools that are running or interrupted; stored
+ * until they are complete.
+ */
 export class RollingRecords {
   readonly #store: RecordStore;
   readonly #running = new Set<string>();
@@ -35,8 +38,8 @@ export class RollingRecords {
   }
 
   /**
-   * One at a time of each pool.
-   * @throws XoError INCORRECT_STATE: there is one going on here
+   * Runs code while no other run of the pool is in progress.
+   * @throws XoError INCORRECT_STATE: a run is in progress on this server
    */
   async alone<T>(pool: string, run: () => Promise<T>): Promise<T> {
     if (this.#running.has(pool))
@@ -50,9 +53,10 @@ export class RollingRecords {
   }
 
   /**
-   * What was left of the last one.
-   * @param takeOver also a run without a recorded end: its server has stopped
-   * @throws XoError INCORRECT_STATE: another server does it, or has died of it
+   * The record of a run that was not completed.
+   * @param takeOver also of a run without a recorded end, whose server has stopped
+   * @throws XoError INCORRECT_STATE: another server executes it, or has crashed
+   * during it
    */
   left(
     pool: string,
@@ -68,7 +72,7 @@ export class RollingRecords {
     return record;
   }
 
-  /** The one that is in progress, or has stopped before its end. */
+  /** The run that is in progress, or has stopped before its end. */
   current(pool: string): RollingRecord | undefined {
     const stored = this.#store.get(keyOf(pool)) as StoredRecord | undefined;
     if (stored === undefined) return undefined;
@@ -77,8 +81,8 @@ export class RollingRecords {
   }
 
   /**
-   * Start of the run that is neither suspended nor stopped, in ms since the epoch; also of one
-   * whose server has crashed.
+   * Start of the run that is neither suspended nor stopped, in ms since the epoch;
+   * also if its server has crashed.
    */
   runningSince(pool: string): number | undefined {
     const record = this.current(pool);
@@ -87,14 +91,14 @@ export class RollingRecords {
       : undefined;
   }
 
-  /** A user has suspended the one in progress: no further step is begun. */
+  /** Whether a user has suspended the run in progress, so that no further step is started. */
   isSuspended(pool: string): boolean {
     return this.#store.get(suspendKeyOf(pool)) === true;
   }
 
   /**
-   * Suspends the one in progress after its current step, or continues it.
-   * @throws XoError INCORRECT_STATE: none is in progress
+   * Suspends the run in progress after its current step, or continues it.
+   * @throws XoError INCORRECT_STATE: no run is in progress
    */
   async setSuspended(pool: string, isSuspended: boolean): Promise<void> {
     const record = this.current(pool);
@@ -105,7 +109,7 @@ export class RollingRecords {
   }
 
   /**
-   * The one that has stopped before its end.
+   * The run that has stopped before its end.
    * @throws XoError INCORRECT_STATE: there is none
    */
   stopped(pool: string): RollingRecord {
@@ -114,7 +118,7 @@ export class RollingRecords {
     return record;
   }
 
-  /** A run that is started or resumed by a user is not suspended. */
+  /** Ends a suspension: a run that a user starts or resumes is not suspended. */
   async clearSuspended(pool: string): Promise<void> {
     if (this.isSuspended(pool)) await this.#store.delete(suspendKeyOf(pool));
   }
@@ -141,7 +145,7 @@ function isUnderWay({ stopped, suspension }: RollingRecord): boolean {
   return stopped === undefined && suspension === undefined;
 }
 
-/** Ids of pools with a run that is neither suspended nor stopped, and what it does. */
+/** Pools with a run that is neither suspended nor stopped: the kind of the run by pool id. */
 export function poolsUnderWay(
   settings: Pick<Store["settings"], "list">,
 ): Map<string, "reboot" | "update"> {
@@ -163,7 +167,7 @@ export function poolsOfTask(
   const prefix = keyOf("");
   return [...settings.list(prefix)].flatMap(([key, value]) => {
     const { task, stopped } = value as RollingRecord;
-    // Earlier versions have stored the id of a part.
+    // Earlier versions have stored the id of a part of the task.
     const isOwn = task === taskId || task?.startsWith(`${taskId}.`) === true;
     return isOwn && stopped === undefined ? [key.slice(prefix.length)] : [];
   });

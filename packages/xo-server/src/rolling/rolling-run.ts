@@ -15,7 +15,7 @@ import { StepTimes } from "./step-times.js";
 import { stopRun, toStop } from "./stop-run.js";
 import { isRebooting } from "./turn.js";
 
-/** One run: wave after wave, each planned from the state of the pool at its time. */
+/** One run. Each wave is planned from the state of the pool at that time. */
 export class RollingRun {
   readonly #parts: RollingParts;
   readonly #journal: RollingJournal;
@@ -57,7 +57,7 @@ export class RollingRun {
     });
     const { kind } = this.#journal;
     const before = turnsLeft(this.#record, objects).length;
-    // First: a run whose record is stored has to be continued after a crash.
+    // Done first: a run whose record is stored must be continued after a crash.
     await this.#parts.onBegin?.();
     await this.#journal.keep({ task: work.wholeTaskId });
     try {
@@ -78,8 +78,9 @@ export class RollingRun {
   }
 
   /**
-   * That nothing prevents the run.
-   * @throws XoError VMS_CANNOT_LEAVE; INVALID_PARAMETERS: a step is longer than each window
+   * Checks that nothing prevents the run.
+   * @throws XoError VMS_CANNOT_LEAVE; INVALID_PARAMETERS: a step is longer than
+   * each window
    */
   async #check(): Promise<void> {
     const failures = await this.#failuresToSurvive();
@@ -101,7 +102,10 @@ export class RollingRun {
       );
   }
 
-  /** @throws XoError STOPPED_MIDWAY, unless nothing was begun and all is as before the run */
+  /**
+   * @throws XoError STOPPED_MIDWAY; the error itself if nothing was started and
+   * everything is as before the run
+   */
   async #fail(
     error: Error,
     { isBegun }: { readonly isBegun: boolean },
@@ -133,7 +137,7 @@ export class RollingRun {
     );
   }
 
-  /** HA's setting, also if an earlier attempt has disabled HA. */
+  /** The number from the HA settings, also if an earlier attempt has disabled HA. */
   async #failuresToSurvive(): Promise<number> {
     const { objects } = this.#parts;
     const { xapi, ref } = objects.get(this.#record.pool, "pool");
@@ -160,7 +164,10 @@ export class RollingRun {
     }
   }
 
-  /** Hosts that an earlier attempt has taken down come first, also outside of the windows. */
+  /**
+   * Hosts that an earlier attempt has taken down come first, also outside of the
+   * maintenance windows.
+   */
   #interrupted(left: readonly Turn[]): Wave | undefined {
     const { objects } = this.#parts;
     const down = left.filter((turn) =>
@@ -171,7 +178,7 @@ export class RollingRun {
       : { turns: down, actions: [], shutDown: [] };
   }
 
-  /** @returns undefined: the run was suspended, the pool may have changed */
+  /** @returns undefined: the run was suspended, so the pool may have changed */
   async #planWave(left: readonly Turn[]): Promise<Wave | undefined> {
     this.#journal.at = "the plan";
     const wave = await this.#nextWave(left);
@@ -183,7 +190,7 @@ export class RollingRun {
     return wave;
   }
 
-  /** @returns whether it had to wait, with HA and all else as before the run */
+  /** @returns whether it had to wait, with HA and all other settings as before the run */
   async #untilStart(ms: number): Promise<boolean> {
     const { clock, objects } = this.#parts;
     if (this.#times.startFor(ms) <= clock.now()) return false;
@@ -215,7 +222,7 @@ export class RollingRun {
     return found.host;
   }
 
-  /** @param run gets the objects, for the part of the task that this step is */
+  /** @param run gets the objects for the part of the task that shows this step */
   async #step(
     name: string,
     run: (objects: PoolObjects) => Promise<void>,

@@ -12,12 +12,12 @@ import { isRebooting, takeDown, type TurnParts } from "./turn.js";
 /** Hosts that are taken down together. */
 export interface Wave {
   readonly turns: readonly Turn[];
-  /** Absent: XAPI chooses where VMs go. */
+  /** Absent: XAPI chooses the target hosts. */
   readonly actions?: readonly Action[] | undefined;
   readonly shutDown: PreFlight["shutDown"];
 }
 
-/** Empties the hosts of a wave, takes them down, and waits until each is back and verified. */
+/** Evacuates the hosts of a wave, takes them down, and waits until each is up and verified. */
 export async function runWave(
   { turns, actions, shutDown }: Wave,
   hosts: readonly PoolObject[],
@@ -66,7 +66,7 @@ export async function runWave(
   throw first.error;
 }
 
-/** @param onStep gets where the turn is */
+/** @param onStep called with the name of the current step */
 function turnParts(
   work: TaskContext,
   hosts: readonly PoolObject[],

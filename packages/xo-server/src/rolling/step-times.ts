@@ -15,7 +15,10 @@ import type { Wave } from "./run-wave.js";
 const LOOK_EVERY_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** Whether the next step of a run may be begun: users suspend runs, and maintenance windows end. */
+/**
+ * Determines when the next step of a run may start: users suspend runs, and
+ * maintenance windows end.
+ */
 export class StepTimes {
   readonly #journal: RollingJournal;
   readonly #parts: RollingParts;
@@ -31,8 +34,8 @@ export class StepTimes {
   }
 
   /**
-   * Estimated length of a step, in ms: from the steps of this run before it, else from the last
-   * run of the pool.
+   * Estimated duration of a step, in ms: from the earlier steps of this run,
+   * otherwise from the last run of the pool.
    */
   lengthOf({ turns, actions }: Pick<Wave, "turns" | "actions">): number {
     const { objects } = this.#parts;

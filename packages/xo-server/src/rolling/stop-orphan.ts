@@ -9,12 +9,12 @@ import { isRebooting, startAll } from "./turn.js";
 import { untilBack } from "../hosts/restart.js";
 
 /**
- * Stops a run that is not continued after a restart of the server: hosts that were disabled are
- * enabled, those that reboot are waited for, VMs that were shut down are started, HA and automatic
- * power-on are restored.
- * @param reason why it is not continued
- * @returns what clients get; undefined: it has stopped already
- * @throws XoError INCORRECT_STATE: a user has resumed it here
+ * Stops a run that is not continued after a restart of the server: enables hosts
+ * that were disabled, waits for hosts that reboot, starts VMs that were shut down,
+ * and restores HA and automatic power-on.
+ * @param reason why the run is not continued
+ * @returns the error for clients; undefined: the run has already stopped
+ * @throws XoError INCORRECT_STATE: a user has resumed the run on this server
  */
 export function stopOrphan(
   pool: string,
@@ -35,7 +35,7 @@ export function stopOrphan(
   });
 }
 
-/** Reason in terms of administrators: the run had the rights of a user. */
+/** Rephrases a missing right for administrators: the run had the rights of a user. */
 function toCause(error: Error): Error {
   return new XoError("INTERRUPTED", {
     reason: `it is not resumed: ${whyOf(error)}`,
@@ -53,7 +53,7 @@ function whyOf(error: Error): string {
   return typeof reason === "string" ? reason : error.message;
 }
 
-/** Undoes the turns. Failures are warnings: abandoning the run tries again. */
+/** Undoes the turns. Failures become warnings, because abandoning the run tries again. */
 async function undoTurns(
   journal: RollingJournal,
   parts: RollingParts,

@@ -7,12 +7,14 @@ import type { RollingParts } from "./rolling-parts.js";
 import { turnsLeft } from "./rolling-record.js";
 
 const RESTORE_TRIES = 3;
-/** Pause before HA and auto power-on are restored again, in ms. */
+/** Pause between attempts to restore HA and auto power-on, in ms. */
 const RESTORE_AGAIN_MS = 5_000;
 
 /**
- * Stores where a run has stopped, and restores HA and auto power-on, also if it was cancelled.
- * @returns what could not be restored, and what to do; undefined: all is as before the run
+ * Stores where a run has stopped, and restores HA and auto power-on, also after a
+ * cancellation.
+ * @returns what could not be restored, and what to do; undefined: everything is as
+ * before the run
  */
 export async function stopRun(
   error: Error,
@@ -41,7 +43,10 @@ export async function stopRun(
   }
 }
 
-/** Tries again while the pool does not answer as it should: what was restored already is skipped. */
+/**
+ * Retries while the pool does not answer properly. Settings that are already
+ * restored are skipped.
+ */
 async function retried(
   run: () => Promise<void>,
   clock: RollingParts["clock"],
@@ -51,14 +56,15 @@ async function retried(
       await run();
       return;
     } catch (error) {
-      // What the pool refuses it refuses again.
+      // The pool would refuse it again.
       if (error instanceof XapiError || tries === RESTORE_TRIES) throw error;
       await pause(clock, RESTORE_AGAIN_MS);
     }
 }
 
 /**
- * What clients get of a run that stopped: where, why, which hosts are left.
+ * The error of a run that stopped, for clients: where and why it stopped, and the
+ * remaining hosts.
  * @param left what could not be restored
  */
 export function toStop(

@@ -19,15 +19,15 @@ export interface TurnParts extends VerifyParts {
 }
 
 /**
- * Takes a host down that has no VMs: installs its updates, reboots it, waits until it
- * is enabled, verifies it, and starts the VMs that were shut down for it. A host that
- * is being rebooted by an earlier attempt is waited for.
+ * Takes an evacuated host down: installs its updates, reboots it, waits until it is
+ * enabled, verifies it, and starts the VMs that were shut down for it. If an
+ * earlier attempt is rebooting the host, waits for it.
  */
 export async function takeDown(turn: Turn, parts: TurnParts): Promise<void> {
   const host = () => parts.objects.get(turn.host, "host");
   await orStartAgain(turn.host, parts, async () => {
     if (!isRebooting(host(), turn)) await goDownUpdated(turn.host, parts);
-    // Also if the task is cancelled: XAPI enables HA only when the host is back.
+    // Started even if the task is cancelled, because XAPI enables HA only when the host is up.
     const { signal } = new AbortController();
     await step(parts, "wait for the host", (own) =>
       untilBack(turn.host, turn.startTime, { ...own, signal }),
@@ -38,7 +38,7 @@ export async function takeDown(turn: Turn, parts: TurnParts): Promise<void> {
   await startAgain(turn.host, parts);
 }
 
-/** An earlier attempt has rebooted the host, or is rebooting it. */
+/** Whether an earlier attempt has rebooted the host, or is rebooting it. */
 export function isRebooting(
   { object }: PoolObject,
   { startTime }: Turn,
@@ -67,8 +67,10 @@ async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
 }
 
 /**
- * @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be started again.
- * They are started also if the task was cancelled.
+ * Runs code, and starts VMs that were shut down if it fails, also if the task was
+ * cancelled.
+ * @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be
+ * started
  */
 export async function orStartAgain(
   host: string,
@@ -89,7 +91,7 @@ export async function orStartAgain(
   }
 }
 
-/** @param run gets the same parts, for the part of the task that this step is */
+/** @param run gets the parts for the part of the task that shows this step */
 export function step<T>(
   parts: TurnParts,
   name: string,
@@ -110,8 +112,10 @@ async function startAgain(host: string, parts: TurnParts): Promise<void> {
 }
 
 /**
- * Starts VMs that were shut down for a host. Those that run already or are deleted are skipped.
- * @param isAnywhere the host may be down: XAPI chooses another one
+ * Starts VMs that were shut down for a host. VMs that are running or deleted are
+ * skipped.
+ * @param isAnywhere whether XAPI may choose another host, because the host may be
+ * down
  */
 export async function startAll(
   host: string,

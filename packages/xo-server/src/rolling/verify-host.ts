@@ -15,13 +15,14 @@ const UPDATER_WITHIN_MS = 5 * 60_000;
 export interface VerifyParts extends RestartParts {
   readonly patches?: MissingPatches | undefined;
   readonly isUpdate: boolean;
-  /** Ids of hosts that are back and verified. */
+  /** Ids of hosts that have been rebooted and verified. */
   readonly completed: readonly string[];
 }
 
 /**
- * That a host is as before its reboot: enabled, its storage connected; after an
- * update, that it runs what was installed, as the coordinator does.
+ * Verifies that a host is as before its reboot: enabled, with its storage
+ * connected; after an update, that it runs the installed version, and the same as
+ * the coordinator.
  * @throws XoError INCORRECT_STATE: the first difference
  */
 export async function verifyHost(
@@ -61,7 +62,7 @@ async function storageConnected(
     if (late)
       throw notConnected(objects.get(turn.host, "host"), missing(), parts);
     if (signal.aborted) throw new XoError("ABORTED", { what: "it" });
-    // XAPI may have given up: the storage may be reachable now.
+    // XAPI may have stopped trying, while the storage may be reachable now.
     if (!isFirst) await plugAll(missing(), parts);
     isFirst = false;
     await pause(clock, LOOK_EVERY_MS, signal);
@@ -74,7 +75,7 @@ async function plugAll(
 ): Promise<void> {
   for (const pbd of pbds) {
     const { xapi, ref } = objects.get(pbd, "PBD");
-    // The next look, or the end of the time, reports it.
+    // The next check, or the timeout, reports it.
     await xapi.callAsync("PBD.plug", [ref]).catch(() => undefined);
   }
 }
@@ -114,7 +115,7 @@ async function updatesInstalled(
     });
   const software = await softwareOf(host);
   const build = (software as { xapi_build?: string }).xapi_build;
-  // Repositories may have got a newer one since the list was read.
+  // Repositories may have received a newer version since the list was read.
   if (xapiBuild !== undefined && isOlder(build ?? "", xapiBuild))
     throw wrong(host, {
       property: "version",

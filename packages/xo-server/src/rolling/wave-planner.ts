@@ -15,9 +15,9 @@ export interface WavePlannerParts {
   readonly inventory: Pick<Inventory, "catchUp">;
 }
 
-/** What XAPI has reported about the VMs of the hosts. */
+/** The VMs of the hosts, as far as XAPI has reported them. */
 export interface KnownVms {
-  /** Why VMs cannot be migrated, by their ids: XAPI's error codes. */
+  /** VMs that cannot be migrated: XAPI's error codes by the id of the VM. */
   readonly pinned: ReadonlyMap<string, string>;
   /** Ids of VMs that will not be running. */
   readonly without: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export class WavePlanner {
     this.#parts = parts;
   }
 
-  /** The pool has placement rules: XAPI does not know them. */
+  /** Whether the pool has placement rules, which XAPI does not know. */
   hasRules(pool: string): boolean {
     return this.#parts.placement.rules.list(pool).length > 0;
   }
@@ -51,7 +51,10 @@ export class WavePlanner {
   }
 }
 
-/** VMs of the hosts are pinned only if XAPI has reported it: it knows more than the mirror. */
+/**
+ * Replaces the pinned VMs of the hosts by those that XAPI has reported, because it
+ * knows more than the mirror.
+ */
 function withKnown(
   model: PoolModel,
   hosts: readonly string[],

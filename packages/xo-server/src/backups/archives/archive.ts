@@ -6,13 +6,13 @@ export interface Archive {
   /** `<repository>/<backup>` */
   readonly id: string;
   readonly repository: string;
-  /** Its id in the repository. */
+  /** Id in the repository. */
   readonly backup: string;
-  /** UUID of the VM; absent: a backup of something else. */
+  /** UUID of the VM; absent: the backup is not of a VM. */
   readonly vm?: string;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** Of the manifest, without `UNINDEXED`. */
+  /** Properties of the manifest, without `UNINDEXED`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly disks: BackupDescription["disks"];
   readonly sizes: BackupDescription["sizes"];
@@ -21,18 +21,18 @@ export interface Archive {
 /** Properties of a manifest that are read only for a restore. */
 export const UNINDEXED = ["records", "secrets"];
 
-/** What a backup is of that is not one of a VM. */
+/** The subject of a backup that is not of a VM. */
 export type ArchivedItem =
   | { readonly type: "pool"; readonly id: string }
   | { readonly type: "configuration" };
 
-/** The property `type` of the manifests of other backups than those of VMs. */
+/** The property `type` of the manifests of backups that are not of VMs. */
 export const ITEM_TYPES = {
   pool: "pool-metadata",
   configuration: "configuration",
 } as const;
 
-/** @returns undefined: it is a backup of a VM, or of something that this version does not know */
+/** @returns undefined: the backup is of a VM, or of something that this version does not know */
 export function itemOf({ properties }: Archive): ArchivedItem | undefined {
   const { type, pool } = properties;
   if (type === ITEM_TYPES.configuration) return { type: "configuration" };
@@ -49,7 +49,7 @@ export function archiveId(repository: string, backup: string): string {
   return `${repository}/${backup}`;
 }
 
-/** @returns undefined: it is no id of an archive */
+/** @returns undefined: the text is not an id of an archive */
 export function parseArchiveId(
   id: string,
 ): { readonly repository: string; readonly backup: string } | undefined {

@@ -22,7 +22,10 @@ export interface ArchivesOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Manifests that a worker describes at a time: bounds what the server parses at once. */
+/**
+ * Number of manifests that a worker describes per order, which limits what the
+ * server parses at once.
+ */
 const LIST_LIMIT = 200;
 const PAGE = 1_000;
 
@@ -32,13 +35,14 @@ const PAGE = 1_000;
  */
 export class Archives {
   readonly #options: ArchivesOptions;
-  /** Refreshes that have not begun, by repository: later requests share them. */
+  /** Refreshes that have not begun, by repository; later requests share them. */
   readonly #waiting = new Map<string, Promise<void>>();
   /** The last refresh of each repository; never rejects. */
   readonly #last = new Map<string, Promise<void>>();
   /**
-   * Repositories that this process has compared with the index. A configuration that was
-   * imported into another database has the states of repositories, and not the index.
+   * Repositories that this process has compared with the index. A configuration
+   * that was imported into another database contains the states of repositories,
+   * but not the index.
    */
   readonly #compared = new Set<string>();
   readonly #stopListening: () => void;
@@ -81,12 +85,12 @@ export class Archives {
     throw new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
   }
 
-  /** Newest first. */
+  /** Backups of a VM, newest first. */
   ofVm(uuid: string): Promise<Archive[]> {
     return this.#all({ vm: uuid });
   }
 
-  /** Newest first. */
+  /** Backups in a repository, newest first. */
   ofRepository(id: string): Promise<Archive[]> {
     return this.#all({ repository: id });
   }
@@ -105,7 +109,7 @@ export class Archives {
     });
   }
 
-  /** Newest first, in pages that are read on demand. */
+  /** All backups, newest first, in pages that are read on demand. */
   async *list(
     options: Pick<ArchivePageOptions, "repository" | "vm" | "of"> = {},
   ): AsyncGenerator<readonly Archive[], void, void> {
@@ -123,7 +127,7 @@ export class Archives {
   }
 
   /**
-   * Reads what has changed in a repository since the index was made.
+   * Reads what has changed in a repository since the index was created.
    * @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_*
    */
   refresh(repository: string): Promise<void> {
@@ -144,7 +148,7 @@ export class Archives {
     return refresh;
   }
 
-  /** Whether the index has all changes of the log that are known. */
+  /** Whether the index contains all known changes of the log. */
   isCurrent(repository: string): boolean {
     const { anchor, indexed } =
       this.#options.repositories.get(repository).state;

@@ -1,6 +1,6 @@
 /** A network interface of a VM in a backup. */
 export interface ArchivedInterface {
-  /** Its number, as text. */
+  /** Number of the interface, as text. */
   readonly device: string;
   readonly mac: string;
   /** The network that it was attached to. */
@@ -9,7 +9,7 @@ export interface ArchivedInterface {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Interfaces by their number, from the records of a VM in a manifest. */
+/** Interfaces by number, from the records of a VM in a manifest. */
 export function interfacesOf(records: unknown): ArchivedInterface[] {
   const { VIFs, networks } = fieldsOf(records);
   const byRef = fieldsOf(networks);

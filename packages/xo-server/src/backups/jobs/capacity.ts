@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
-/** Places that a piece of work needs at the same time: key of a resource, and its size. */
+/** Slots that a piece of work occupies: number by the key of the resource. */
 export type Demand = ReadonlyMap<string, number>;
 
 interface Waiting {
@@ -9,15 +9,15 @@ interface Waiting {
 }
 
 /**
- * Limits how much works at the same time on each resource. Work that needs
- * several resources takes all of them at once, so that none waits while it holds
- * another; the first that fits starts, in the order of arrival.
+ * Limits the concurrent work on each resource. Work that needs several resources
+ * acquires all of them at once, so that none waits while it holds another. The
+ * first piece of work that fits starts, in the order of arrival.
  */
 export class Capacity {
   readonly #used = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
 
-  /** @throws XoError ABORTED: the signal was aborted while it waited */
+  /** @throws XoError ABORTED: the signal was aborted during the wait */
   async run<T>(
     demand: Demand,
     signal: AbortSignal,

@@ -2,7 +2,7 @@ import type { Catalog, ViewObject } from "@xo-server/inventory";
 import type { BackupBody } from "../../jobs/job-body.js";
 import type { Demand } from "./capacity.js";
 
-/** VMs that are backed up at the same time, unless the job has other limits. */
+/** Maximum number of concurrent backups of VMs, unless the job has other limits. */
 const DEFAULTS = { host: 4, sr: 4, pool: 8, repository: 8 } as const;
 
 type Limits = Pick<

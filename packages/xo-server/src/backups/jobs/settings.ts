@@ -5,7 +5,7 @@ import type { ViewObject } from "@xo-server/inventory";
 /** How the snapshot of a VM is taken. */
 export type SnapshotMode = "normal" | "memory" | "offline";
 
-/** Settings of a run: those of the job, with those of its schedule. */
+/** Settings of a run: those of the job, overridden by those of its schedule. */
 export function settingsOf<
   T extends { readonly schedules?: Readonly<Record<string, object>> },
 >(body: T, scheduleId: string | undefined): T {

@@ -6,7 +6,7 @@ import type { BackupBody } from "../../jobs/job-body.js";
 /** Key of other_config of VMs and networks of restore tests: the id of the task. */
 export const RESTORE_TEST = "xo:restore-test";
 
-/** VMs with this tag are not backed up, unless a job names other tags. */
+/** VMs with this tag are not backed up, unless the job has other excluded tags. */
 export const DEFAULT_EXCLUDED_TAGS: readonly string[] = ["xo:no-bak"];
 
 /** A VM of a job; `object` is absent if it does not exist. */
@@ -62,7 +62,7 @@ export async function selectVms(
   return split([...selected.values()], excludedTags ?? DEFAULT_EXCLUDED_TAGS);
 }
 
-/** @returns undefined: it does not exist, or is no VM */
+/** @returns undefined: there is no VM with this id */
 export function findVm(
   catalog: Pick<Catalog, "get">,
   id: string,
@@ -97,7 +97,10 @@ function split(
   return { vms, excluded };
 }
 
-/** VMs that exist for the minutes of a restore test only, with the tags of the VM that was backed up. */
+/**
+ * Whether the VM was created by a restore test. It exists for minutes only, with
+ * the tags of the VM that was backed up.
+ */
 function isRestoreTest(object: ViewObject | undefined): boolean {
   const other = object?.["other"] as
     Readonly<Record<string, string>> | undefined;

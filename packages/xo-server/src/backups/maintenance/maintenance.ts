@@ -17,23 +17,26 @@ export interface RepositoryMaintenanceOptions {
   readonly repositories: Repositories;
   readonly archives: Pick<Archives, "refresh" | "isCurrent" | "list">;
   readonly tasks: Pick<Tasks, "run">;
-  /** Of several servers one verifies and collects garbage. Default: this one. */
+  /**
+   * With several servers on one database, one of them verifies and collects
+   * garbage. Default: this one.
+   */
   readonly leases?: Pick<Leases, "compete">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
 export interface VerificationReport {
-  /** Bytes that were read. */
+  /** Number of bytes that were read. */
   readonly checked: number;
-  /** What is damaged and could not be repaired. */
+  /** Damage that could not be repaired. */
   readonly findings: readonly Finding[];
-  /** Files that were repaired. */
+  /** Number of files that were repaired. */
   readonly repaired: number;
   readonly backups: number;
 }
 
-/** Subject of the lease on what is done to repositories without a request. */
+/** Subject of the lease on maintenance of repositories without a request. */
 const MAINTENANCE = "backup-maintenance";
 
 type Work = Pick<TaskContext, "signal" | "progress">;
@@ -41,21 +44,24 @@ type Work = Pick<TaskContext, "signal" | "progress">;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const GIB = 2 ** 30;
-/** Interval of the checks what is due, in ms. */
+/** Interval of the check which work is due, in ms. */
 const CHECK_MS = 300_000;
-/** A repository that could not be used is tried again after this time, in ms. */
+/** Time until a repository that could not be used is tried again, in ms. */
 const RETRY_MS = 300_000;
-/** Every byte is read once in this time, in days; `verifyDays` of a repository takes precedence. */
+/**
+ * Period in which every byte is read once, in days; `verifyDays` of a repository
+ * takes precedence.
+ */
 const VERIFY_DAYS = 30;
-/** Bytes that a run reads at least of all packs, and of those of new backups. */
+/** Minimum number of bytes that a run reads, of all packs and of those of new backups. */
 const MIN_BUDGET = GIB;
 const MIN_FIRST_BUDGET = 64 * GIB;
 
-/** Verifies repositories, frees space and reads sizes, each when it is due. */
+/** Verifies repositories, frees space and reads sizes when each is due. */
 export class Maintenance {
   readonly #options: RepositoryMaintenanceOptions;
   readonly #stopping = new AbortController();
-  /** Verifications and garbage collections under way: `<what> <id>`. */
+  /** Verifications and garbage collections in progress: `<what> <id>`. */
   readonly #running = new Set<string>();
   readonly #tried = new Map<string, number>();
   #contention: Contention | undefined;
@@ -66,7 +72,7 @@ export class Maintenance {
     this.#options = options;
   }
 
-  /** Begins at once: sizes and backups of the last run may be old. */
+  /** Starts immediately, because sizes and backups of the last run may be outdated. */
   start(): void {
     if (this.#stopping.signal.aborted) return;
     this.#contention ??= this.#options.leases?.compete(MAINTENANCE);
@@ -87,10 +93,11 @@ export class Maintenance {
   }
 
   /**
-   * Compares a part of a repository with what was written, packs of new backups first,
-   * and repairs what can be repaired.
-   * @param isWhole everything instead of a part
-   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it runs already; BACKUP_*
+   * Verifies a part of a repository, packs of new backups first, and repairs what
+   * can be repaired.
+   * @param isWhole verifies everything instead of a part
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: a verification is in
+   * progress; BACKUP_*
    */
   verify(id: string, work: Work, isWhole = false): Promise<VerificationReport> {
     return this.#exclusive("verify", id, async () => {
@@ -145,7 +152,10 @@ export class Maintenance {
     });
   }
 
-  /** Deletes what no backup needs, a day after that was noticed. @throws XoError as verify */
+  /**
+   * Deletes files that no backup needs, a day after they were found.
+   * @throws XoError as verify
+   */
   collect(id: string, work: Work): Promise<CollectResult> {
     return this.#exclusive("collect garbage", id, async () => {
       const { repositories, clock } = this.#options;
@@ -209,7 +219,7 @@ export class Maintenance {
     }
   }
 
-  /** One repository after the other. Never rejects. */
+  /** Checks one repository after the other. Never rejects. */
   async #checkAll(): Promise<void> {
     for (const { id } of this.#options.repositories.all()) {
       if (this.#stopping.signal.aborted) return;
@@ -260,7 +270,7 @@ export class Maintenance {
     return now - (startedAt ?? 0) >= DAY_MS;
   }
 
-  /** Clients see it as a task. */
+  /** Runs work as a task that clients see. */
   async #asTask(
     id: string,
     name: string,

@@ -15,10 +15,11 @@ export interface RepairParts {
 const PACK = /^packs\/..\/([0-9a-f]{64})$/;
 
 /**
- * Damaged packs that parity could not repair, from repositories that have copies of their backups,
- * or the backups that these are copies of. A repository that cannot be used is left out.
+ * Repairs damaged packs that parity could not repair, from repositories that
+ * contain copies of their backups, or the backups that these are copies of. A
+ * repository that cannot be used is skipped.
  * @param id of the repository that was verified
- * @returns the result with what is repaired now
+ * @returns the result including the new repairs
  */
 export async function repairFromCopies(
   parts: RepairParts,
@@ -65,7 +66,7 @@ export async function repairFromCopies(
   return { ...result, findings };
 }
 
-/** Ids of backups of `other` with the same content, by those of `record`. */
+/** Ids of backups of `other` with the same content, by the ids of the backups of `record`. */
 async function copiesBetween(
   archives: RepairParts["archives"],
   record: RepositoryRecord,

@@ -5,10 +5,10 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** The configuration as an encrypted file, for a worker to read. */
+/** The configuration in an encrypted file, which a worker reads. */
 export interface ConfigurationFile {
   readonly path: string;
-  /** Opens the file: it is stored in the backup, whose repository is encrypted too. */
+  /** Opens the file. It is stored in the backup, whose repository is encrypted too. */
   readonly passphrase: string;
   remove(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export class ConfigurationFiles {
     this.#options = options;
   }
 
-  /** Removes what the previous process has left. */
+  /** Removes files of the previous process. */
   clear(): Promise<void> {
     return rm(this.#options.folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import type { ConfigurationFiles } from "./configuration-files.js";
 import type { MetadataSource } from "./metadata-source.js";
 
-/** Id of the configuration among what is backed up, and name of its file in the backup. */
+/** Id of the configuration among the backed up items, and name of its file in the backup. */
 export const CONFIGURATION = "configuration";
 
 /** The configuration of this server: users, rights, jobs, connections to pools. */

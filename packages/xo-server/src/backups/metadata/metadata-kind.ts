@@ -63,7 +63,7 @@ export class MetadataKind implements JobKind {
   #sources(job: Job): MetadataSource[] {
     const { users, objects, files } = this.#parts;
     const { pools = [], server = false } = job.body as MetadataBody;
-    // Both have passwords of pools and hosts.
+    // Both contain passwords of pools and hosts.
     if (!userOfJob(users, job).isAdmin)
       throw new XoError("FORBIDDEN", {
         reason:

@@ -3,7 +3,7 @@ import type { TaskContext } from "../../tasks/task-context.js";
 import type { ArchivedItem } from "../archives/archive.js";
 import type { RunItem } from "../run/run-items.js";
 
-/** Something other than a VM that is backed up as one file. */
+/** An item other than a VM that is backed up as one file. */
 export interface MetadataSource extends RunItem {
   readonly type: ArchivedItem["type"];
   /** Returns the properties of the manifest that identify the source. @throws XapiError, XoError */
@@ -21,5 +21,5 @@ export interface FileInput {
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** Bytes that one file has at most. */
+/** Maximum size of one file, in bytes. */
 export const MAX_FILE_SIZE = 4 * 2 ** 30;

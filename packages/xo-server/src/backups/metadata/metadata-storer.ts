@@ -69,7 +69,7 @@ export class MetadataStorer {
     }
   }
 
-  /** A backup that was stored before the server stopped. */
+  /** A backup that was stored before the server stopped; undefined: there is none. */
   async #storedBefore(
     repository: string,
     source: MetadataSource,
@@ -146,7 +146,7 @@ export class MetadataStorer {
       scheduleId && (job.body as MetadataBody).schedules?.[scheduleId];
     return {
       job: job.id,
-      // Rules of a schedule are about its own backups.
+      // The retention of a schedule applies to its own backups.
       schedule: own ? scheduleId : undefined,
       repository,
       newest,

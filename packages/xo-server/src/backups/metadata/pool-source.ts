@@ -32,7 +32,7 @@ export function poolSource(objects: PoolObjects, id: string): MetadataSource {
     async read(work, use) {
       const { xapi } = objects.get(id, "pool");
       let result: Awaited<ReturnType<typeof use>> | undefined;
-      // A dump that was cut ends like a complete one: only its task distinguishes them.
+      // A truncated dump ends like a complete one; only its task shows the difference.
       await withStreamTask(
         xapi,
         `Backup of the database of ${name}`,
@@ -67,7 +67,7 @@ function nameOf(objects: PoolObjects, id: string): string {
   try {
     return nameIn(objects.get(id, "pool").object) || id;
   } catch (error) {
-    // The error is that of the item, when it is read.
+    // The item reports the error when it is read.
     if (error instanceof XoError) return id;
     throw error;
   }

@@ -16,7 +16,7 @@ export interface MetadataBackup {
 }
 
 export interface DatabaseRestore extends MetadataBackup {
-  /** XAPI only checks whether the database can be restored. */
+  /** Whether XAPI only checks that the database can be restored. */
   readonly dryRun: boolean;
 }
 

@@ -7,8 +7,8 @@ export interface CopyRules {
 }
 
 /**
- * The backups to copy, oldest first: those that the retention would keep together with
- * the copies that exist. Damaged ones are left out.
+ * The backups to copy, oldest first: those that the retention would keep together
+ * with the existing copies. Damaged backups are left out.
  */
 export function chooseMissing(
   sources: readonly SourceBackup[],
@@ -29,7 +29,10 @@ export function chooseMissing(
     .toSorted((a, b) => a.time - b.time);
 }
 
-/** Copies that the retention does not keep. @returns their ids in the target */
+/**
+ * Copies that the retention does not keep.
+ * @returns their ids in the target
+ */
 export function chooseExpired(
   copies: readonly Copy[],
   { rules, timezone }: CopyRules,
@@ -39,8 +42,9 @@ export function chooseExpired(
 }
 
 /**
- * The copy that differs least from a backup of this time: the newest before it, else the oldest after it.
- * Its own source must still exist and be readable.
+ * The copy that probably differs least from a backup of this time: the newest one
+ * before it, otherwise the oldest one after it. Its own source must still exist and
+ * be readable.
  */
 export function chooseBase(
   time: number,

@@ -1,25 +1,25 @@
 import { itemOf, type Archive } from "../archives/archive.js";
 import type { RunItem } from "../run/run-items.js";
 
-/** A backup in the repository that is copied from. */
+/** A backup in the source repository. */
 export interface SourceBackup {
-  /** Its id in the repository. */
+  /** Id in the repository. */
   readonly backup: string;
-  /** ms since the epoch: of the snapshot. */
+  /** Time of the snapshot, in ms since the epoch. */
   readonly time: number;
   readonly isDamaged: boolean;
 }
 
 /** A copy in a target. */
 export interface Copy {
-  /** Of the backup that it is a copy of, in the source. */
+  /** Id of the copied backup in the source. */
   readonly of: string;
-  /** Its id in the target. */
+  /** Id in the target. */
   readonly backup: string;
   readonly time: number;
 }
 
-/** What copies say of themselves in their manifest, as property `mirror`. */
+/** The property `mirror` in the manifest of a copy. */
 export interface MirrorProperty {
   /** Id of the job. */
   readonly job: string;
@@ -29,13 +29,16 @@ export interface MirrorProperty {
   readonly backup: string;
 }
 
-/** Something of which the source has backups. */
+/** A VM or other item of which the source has backups. */
 export interface MirroredItem extends RunItem {
   /** Oldest first. */
   readonly backups: SourceBackup[];
 }
 
-/** Backups of a source by what they are of. @param pages newest first */
+/**
+ * Backups of a source, grouped by item.
+ * @param pages newest first
+ */
 export async function groupSources(
   pages: AsyncIterable<readonly Archive[]>,
   isDamaged: (archive: Archive) => boolean,
@@ -57,7 +60,7 @@ export async function groupSources(
   return [...items.values()];
 }
 
-/** Copies of a job in a target, by what they are of. */
+/** Copies of a job in a target, grouped by item. */
 export async function groupCopies(
   pages: AsyncIterable<readonly Archive[]>,
   { job, repository }: Pick<MirrorProperty, "job" | "repository">,
@@ -85,7 +88,7 @@ export function keyOf({ type, id }: Pick<RunItem, "type" | "id">): string {
   return `${type} ${id}`;
 }
 
-/** @returns undefined: this version does not know what it is a backup of */
+/** @returns undefined: this version does not know the type of the item */
 function toItem(archive: Archive): RunItem | undefined {
   const { vm: id, properties } = archive;
   const { vm, pool } = properties as {
@@ -102,6 +105,6 @@ function toItem(archive: Archive): RunItem | undefined {
 
 function timeOf({ properties, time }: Archive): number {
   const { time: taken } = properties;
-  // That of the snapshot: the manifest is written when the data is stored.
+  // The time of the snapshot, because the manifest is written when the data is stored.
   return typeof taken === "number" ? taken : time;
 }

@@ -33,7 +33,7 @@ export class MirrorKind implements JobKind {
       });
   }
 
-  /** The backups that each target lacks. */
+  /** Returns the backups that each target lacks. */
   async plan(job: Job): Promise<object> {
     const body = job.body as MirrorBody;
     const items = await this.#items(job, undefined);
@@ -103,7 +103,7 @@ export class MirrorKind implements JobKind {
       throw new XoError("FORBIDDEN", {
         reason: "repositories are copied for administrators only",
       });
-    // Also where the index has nothing to copy.
+    // Reported even if the index contains nothing to copy.
     const { state } = repositories.getEnabled(source);
     await archives.refresh(source);
     const all = await groupSources(

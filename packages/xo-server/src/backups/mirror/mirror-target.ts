@@ -18,9 +18,9 @@ import {
 } from "./mirror-index.js";
 
 export interface MirrorPlace {
-  /** Of the target. */
+  /** Id of the target. */
   readonly id: string;
-  /** Id of the repository that is copied from. */
+  /** Id of the source repository. */
   readonly source: string;
   readonly job: string;
   /** Bytes per second. */
@@ -39,7 +39,7 @@ export class MirrorTarget {
   readonly #place: MirrorPlace;
   #copies = new Map<string, readonly Copy[]>();
   #name: string;
-  /** Why it cannot be used. */
+  /** Why the target cannot be used. */
   #problem: Error | undefined;
 
   constructor(parts: MirrorKindParts, place: MirrorPlace) {
@@ -52,14 +52,15 @@ export class MirrorTarget {
     return this.#place.id;
   }
 
-  /** Its id, if it was removed. */
+  /** Name of the target, or its id if it was removed. */
   get name(): string {
     return this.#name;
   }
 
   /**
-   * Reads which copies there are; a problem is that of each `copy`.
-   * @param isResumed something may have been copied before the server stopped
+   * Reads the existing copies. If that fails, each `copy` fails.
+   * @param isResumed whether something may have been copied before the server
+   * stopped
    */
   async open(isResumed: boolean): Promise<void> {
     const { archives, index, repositories } = this.#parts;
@@ -79,7 +80,7 @@ export class MirrorTarget {
     return this.#copies.get(key) ?? [];
   }
 
-  /** Copies what is missing, and deletes what the retention does not keep. Never rejects. */
+  /** Copies missing backups, and deletes copies that the retention does not keep. Never rejects. */
   async copy(
     item: MirroredItem,
     rules: CopyRules,
@@ -92,7 +93,7 @@ export class MirrorTarget {
     try {
       if (this.#problem !== undefined) throw this.#problem;
       await this.#copyMissing(item, rules, { work, totals });
-      // Lists have the copies when the run has ended.
+      // Lists must contain the copies when the run has ended.
       if (totals.copied > 0) await this.#parts.archives.refresh(this.id);
       const deleted = await this.#deleteExpired(item, rules);
       const end = clock.now();

@@ -3,10 +3,10 @@ import type { JobRun, Store } from "@xo-server/store";
 import type { BackupRunBody } from "./backup-log.js";
 import type { BackupCoverage } from "./coverage.js";
 
-/** What alarms are raised on. */
+/** Figures that alarm rules can use. */
 export type BackupFigure = "failed" | "mismatches" | "unprotected" | "days";
 
-/** A figure, and what it is about. */
+/** A figure, and the names that explain it. */
 export interface FigureOf {
   /** NaN: there are no backup jobs. */
   readonly value: number;
@@ -20,15 +20,18 @@ export interface BackupFiguresOptions {
 }
 
 const TYPE = "backup";
-/** Jobs whose failures are counted: a restore test that fails is a backup that cannot be used. */
+/**
+ * Types of jobs whose failures are counted. A failed restore test means that a
+ * backup cannot be used.
+ */
 const FAILING_TYPES: ReadonlySet<string> = new Set([TYPE, "restore-test"]);
 const DAY_MS = 86_400_000;
-/** The coverage selects the VMs of all jobs: it is read again after this time, in ms. */
+/** Time after which the coverage is read again, in ms: it selects the VMs of all jobs. */
 const COVERAGE_MS = 300_000;
-/** Names in a text. */
+/** Maximum number of names in a text. */
 const MOST_NAMED = 10;
 
-/** Figures of all backup jobs together; `failed` with jobs of restore tests. */
+/** Figures of all backup jobs together; `failed` includes jobs of restore tests. */
 export class BackupFigures {
   readonly #options: BackupFiguresOptions;
   #coverage:
@@ -78,7 +81,7 @@ export class BackupFigures {
     return toFigure(names);
   }
 
-  /** The last run of each job that has ended, if it was not skipped. */
+  /** The last run of each job that has ended and was not skipped. */
   async #lastRuns(jobs: readonly { readonly id: string }[]): Promise<JobRun[]> {
     const last: JobRun[] = [];
     for (const { id: jobId } of jobs) {
@@ -92,7 +95,7 @@ export class BackupFigures {
     return last;
   }
 
-  /** Age of the oldest last backup of a VM that a job backs up. */
+  /** Age of the oldest last backup among the VMs that jobs back up. */
   async #oldest(): Promise<FigureOf> {
     const now = this.#options.clock.now();
     const { protected: vms } = await this.#readCoverage();

@@ -15,17 +15,17 @@ export interface DiskLogEntry {
   readonly vdi: string;
   readonly name: string;
   readonly size: number;
-  /** How it was read, and why not otherwise. */
+  /** How the disk was read, and why not in a better way. */
   readonly source: string;
   readonly reasons?: readonly string[];
   readonly read?: number;
   readonly changed?: number;
   readonly stored?: number;
-  /** Blocks that changed block tracking reported as unchanged, and were not. */
+  /** Number of blocks that changed block tracking wrongly reported as unchanged. */
   readonly mismatches?: number;
 }
 
-/** A VM's backup in one repository. Times in ms since the epoch. */
+/** The backup of a VM in one repository. Times in ms since the epoch. */
 export interface RepositoryLogEntry {
   readonly repository: string;
   readonly name: string;
@@ -48,7 +48,7 @@ export interface VmLogEntry {
   readonly start: number;
   readonly end: number;
   readonly attempts?: number;
-  /** Why it was skipped. */
+  /** Why the VM was skipped. */
   readonly reason?: string;
   readonly repositories?: readonly RepositoryLogEntry[];
   readonly skippedDisks?: readonly SkippedDisk[];
@@ -56,7 +56,7 @@ export interface VmLogEntry {
   readonly error?: object;
 }
 
-/** What a run did, as it is stored. Sizes in bytes. */
+/** The stored result of a run. Sizes in bytes. */
 export interface BackupRunBody {
   readonly mode: "full" | "incremental";
   readonly vms: readonly VmLogEntry[];
@@ -65,7 +65,10 @@ export interface BackupRunBody {
   readonly skipped: number;
   readonly read: number;
   readonly stored: number;
-  /** VMs whose entries have no disks, or that are left out, because of the limit of the log. */
+  /**
+   * Number of VMs whose entries have no disks, or that are left out, because of the
+   * limit of the log.
+   */
   readonly shortened?: number;
   readonly notBegun?: number;
   readonly error?: object;
@@ -74,7 +77,7 @@ export interface BackupRunBody {
 /** Maximum size of all entries together, in bytes. */
 const MAX_LENGTH = 180_000;
 
-/** The log of a run: failures first, then in full as many as fit. */
+/** The log of a run: failures first, and as many complete entries as fit. */
 export function toRunBody(
   mode: BackupRunBody["mode"],
   entries: readonly VmLogEntry[],
@@ -101,12 +104,12 @@ export function toRunBody(
   };
 }
 
-/** @returns the failure as it is stored */
+/** @returns the failure in its stored form */
 export function toLoggedError(error: unknown): object {
   return toFailure(error instanceof Error ? error : new Error(String(error)));
 }
 
-/** Failures first, then as many entries as there is room for, shortened where needed. */
+/** Sorts failures first, and shortens or leaves out entries that do not fit. */
 export function fit<T extends Pick<VmLogEntry, "status" | "start">>(
   entries: readonly T[],
   shortenOne: (entry: T) => T,

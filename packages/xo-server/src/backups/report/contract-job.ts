@@ -10,7 +10,7 @@ import {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A backup job as clients of Xen Orchestra know it. */
+/** A backup job in the form of Xen Orchestra's API. */
 export interface ContractJob {
   readonly id: string;
   readonly type: "backup";
@@ -20,7 +20,7 @@ export interface ContractJob {
   readonly compression?: string;
   readonly remotes: object;
   readonly vms: object;
-  /** By id of a schedule; those of all schedules by an empty string. */
+  /** Settings by id of a schedule; those of all schedules have an empty key. */
   readonly settings: Readonly<Record<string, Settings>>;
 }
 
@@ -36,7 +36,7 @@ export interface ContractJobInput {
   readonly settings?: object | undefined;
 }
 
-/** Names of settings of all schedules, ours by theirs. */
+/** Names of settings of all schedules: ours by those of Xen Orchestra. */
 const SHARED = {
   concurrency: "concurrency",
   timeout: "timeout",
@@ -83,7 +83,7 @@ export function toContractJob(
 }
 
 /**
- * @param before the body that is changed; settings that are not sent stay
+ * @param before the body to change; settings that are not sent remain
  * @throws XoError UNSUPPORTED, INVALID_PARAMETERS
  */
 export function fromContractJob(
@@ -173,7 +173,7 @@ function fromSharedSettings(shared: Settings): Partial<BackupBody> {
   const body: Record<string, unknown> = {};
   for (const [theirs, ours] of Object.entries(SHARED)) {
     const value = shared[theirs];
-    // Zero means none, where ours is absent.
+    // In Xen Orchestra zero means none, for which our setting is absent.
     const isNone = value === 0 && ours !== "retries";
     if (value !== undefined && !isNone) body[ours] = value;
   }

@@ -6,7 +6,7 @@ import type {
 } from "./backup-log.js";
 import type { ItemLogEntry, ItemRunBody } from "./item-log.js";
 
-/** A run, or a part of it, as clients of Xen Orchestra know it. Times in ms since the epoch. */
+/** A run, or a part of it, in the form of Xen Orchestra's API. Times in ms since the epoch. */
 export interface ContractLog {
   readonly id: string;
   readonly message: string;

@@ -1,6 +1,9 @@
 import { itemOf, type Archive } from "../archives/archive.js";
 
-/** A backup of the database of a pool, or of the configuration, as clients of Xen Orchestra know it. */
+/**
+ * A backup of the database of a pool, or of the configuration, in the form of Xen
+ * Orchestra's API.
+ */
 export interface ContractMetadataBackup {
   readonly id: string;
   readonly type: "pool" | "xo";
@@ -16,7 +19,7 @@ export interface ContractMetadataBackup {
   readonly poolMaster?: object;
 }
 
-/** @returns undefined: it is a backup of something else */
+/** @returns undefined: the backup is of something else */
 export function toContractMetadataBackup(
   archive: Archive,
 ): ContractMetadataBackup | undefined {

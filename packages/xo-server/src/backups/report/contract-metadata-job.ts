@@ -6,7 +6,7 @@ import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A metadata backup job as clients of Xen Orchestra know it. */
+/** A metadata backup job in the form of Xen Orchestra's API. */
 export interface ContractMetadataJob {
   readonly id: string;
   readonly type: "metadataBackup";
@@ -15,7 +15,7 @@ export interface ContractMetadataJob {
   readonly pools?: object;
   readonly remotes: object;
   readonly xoMetadata: boolean;
-  /** By id of a schedule. */
+  /** Settings by id of a schedule. */
   readonly settings: Readonly<Record<string, Settings>>;
 }
 
@@ -55,7 +55,7 @@ export function toContractMetadataJob(
 }
 
 /**
- * @param before the body that is changed; what is not sent stays
+ * @param before the body to change; what is not sent remains
  * @throws XoError UNSUPPORTED, INVALID_PARAMETERS
  */
 export function fromContractMetadataJob(

@@ -10,18 +10,18 @@ import {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A mirror job as clients of Xen Orchestra know it. */
+/** A mirror job in the form of Xen Orchestra's API. */
 export interface ContractMirrorJob {
   readonly id: string;
   readonly type: "mirrorBackup";
   readonly name: string;
-  /** Has no effect: all backups are complete, and only what differs is copied. */
+  /** Has no effect: all backups are complete, and only differences are copied. */
   readonly mode: "full" | "delta";
   readonly userId?: string;
   readonly sourceRemote: string;
   readonly remotes: object;
   readonly filter?: object;
-  /** By id of a schedule; those of all schedules by an empty string. */
+  /** Settings by id of a schedule; those of all schedules have an empty key. */
   readonly settings: Readonly<Record<string, Settings>>;
 }
 
@@ -71,7 +71,7 @@ export function toContractMirrorJob(
 }
 
 /**
- * @param before the body that is changed; settings that are not sent stay
+ * @param before the body to change; settings that are not sent remain
  * @throws XoError UNSUPPORTED, INVALID_PARAMETERS
  */
 export function fromContractMirrorJob(
@@ -129,7 +129,10 @@ function fromShared({
   };
 }
 
-/** @returns undefined: all @throws XoError INVALID_PARAMETERS */
+/**
+ * @returns undefined: all VMs
+ * @throws XoError INVALID_PARAMETERS
+ */
 function toVms(filter: object): string[] | undefined {
   if (Object.keys(filter).length === 0) return undefined;
   const { vm } = filter as { readonly vm?: unknown };

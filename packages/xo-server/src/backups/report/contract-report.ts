@@ -13,8 +13,8 @@ interface WithReport {
 }
 
 /**
- * The report of a job whose client of Xen Orchestra has sent settings.
- * @param before the job; what is not sent stays
+ * The report of a job from settings that a client of Xen Orchestra has sent.
+ * @param before the job; settings that are not sent remain
  * @throws XoError INVALID_PARAMETERS
  */
 export function fromContractReport(
@@ -53,7 +53,7 @@ function toWhen(reportWhen: unknown): ReportSetting["when"] {
     case "failure":
     case "never":
       return reportWhen;
-    // The names that clients use are not the same everywhere.
+    // Clients use different spellings.
     case "Never":
       return "never";
     case "error":

@@ -7,15 +7,15 @@ import { createTimes } from "../../schedules/times.js";
 import type { Archives } from "../archives/archives.js";
 import { DEFAULT_EXCLUDED_TAGS, selectVms } from "../jobs/vm-selection.js";
 
-/** A VM, and what backs it up. */
+/** A VM, and the jobs that back it up. */
 export interface CoveredVm {
   readonly vm: string;
   readonly name: string;
-  /** Ids. */
+  /** Ids of the jobs. */
   readonly jobs: string[];
-  /** ms since the epoch; absent: there is none. */
+  /** In ms since the epoch; absent: there is no backup. */
   readonly lastBackup?: number;
-  /** Why it is excluded. */
+  /** Why the VM is excluded. */
   readonly excluded?: string;
 }
 
@@ -42,7 +42,10 @@ const TYPE = "backup";
 /** Rows per step of a slice. */
 const STEP = 32;
 
-/** Which VMs jobs back up. Jobs count if a schedule of them is enabled. */
+/**
+ * Determines which VMs are backed up by which jobs. A job counts if one of its
+ * schedules is enabled.
+ */
 export class BackupCoverage {
   readonly #options: CoverageOptions;
 
@@ -50,7 +53,7 @@ export class BackupCoverage {
     this.#options = options;
   }
 
-  /** Ids of jobs that select a VM, with or without a schedule. */
+  /** Ids of the jobs that select a VM, with or without a schedule. */
   async jobsOf(vm: string): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const job of this.#jobs()) {

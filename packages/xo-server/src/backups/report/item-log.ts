@@ -4,27 +4,27 @@ import {
   type RepositoryLogEntry,
 } from "./backup-log.js";
 
-/** An item in one repository. Sizes in bytes. */
+/** The result for an item in one repository. Sizes in bytes. */
 export interface ItemRepositoryEntry extends Omit<
   RepositoryLogEntry,
   "disks" | "mode"
 > {
   readonly read?: number;
   readonly stored?: number;
-  /** Backups that a mirror job has copied. */
+  /** Number of backups that a mirror job has copied. */
   readonly copied?: number;
 }
 
-/** What a run of metadata backups or a mirror job works on. Times in ms since the epoch. */
+/** An item of a run of metadata backups or of a mirror job. Times in ms since the epoch. */
 export interface ItemLogEntry {
   readonly type: ItemType;
-  /** Of the pool or VM; of the configuration: `configuration`. */
+  /** Id of the pool or VM; `configuration` for the configuration. */
   readonly id: string;
   readonly name: string;
   readonly status: EntryStatus;
   readonly start: number;
   readonly end: number;
-  /** Why it was skipped. */
+  /** Why the item was skipped. */
   readonly reason?: string;
   readonly repositories?: readonly ItemRepositoryEntry[];
   readonly warnings?: readonly string[];
@@ -33,7 +33,7 @@ export interface ItemLogEntry {
 
 export type ItemType = "pool" | "configuration" | "VM";
 
-/** What a run did, as it is stored. Sizes in bytes. */
+/** The stored result of a run. Sizes in bytes. */
 export interface ItemRunBody {
   readonly items: readonly ItemLogEntry[];
   readonly succeeded: number;
@@ -47,7 +47,7 @@ export interface ItemRunBody {
   readonly error?: object;
 }
 
-/** The log of a run: failures first, then in full as many as fit. */
+/** The log of a run: failures first, and as many complete entries as fit. */
 export function toItemRunBody(
   entries: readonly ItemLogEntry[],
   more: Pick<ItemRunBody, "notBegun" | "error"> = {},

@@ -7,7 +7,7 @@ import type {
   MessageLevel,
 } from "../../notifications/message.js";
 
-/** What entries of all types of backup jobs may have. */
+/** Members that entries of all types of backup jobs may have. */
 interface ReportedEntry {
   readonly name: string;
   readonly status: string;
@@ -52,7 +52,7 @@ interface ReportedBody {
   readonly error?: object;
 }
 
-/** Lines of a report at most; web hooks get the whole log. */
+/** Maximum number of lines of a report; web hooks get the whole log. */
 const MAX_LINES = 500;
 
 /** Converts a run to a report: results, skipped items and reasons. */
@@ -179,7 +179,7 @@ function toneOf(status: RunOutcome["status"]): MessageLevel {
   return status === "failure" ? "critical" : "warning";
 }
 
-/** Names are of users. */
+/** On one line, because users choose names. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\t\u2028\u2029]+/g, " ").slice(0, 1_000);
 }

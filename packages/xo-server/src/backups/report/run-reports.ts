@@ -14,10 +14,10 @@ export interface RunReportsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Pauses between attempts, in ms; after the last the report is given up. */
+/** Pauses between attempts, in ms. After the last attempt the report is dropped. */
 const RETRY_MS = [10_000, 60_000, 300_000];
 
-/** Sends reports of runs, as their jobs have it. */
+/** Sends reports of runs, as configured in their jobs. */
 export class RunReports {
   readonly #options: RunReportsOptions;
   readonly #sending = new Set<Promise<void>>();
@@ -28,7 +28,7 @@ export class RunReports {
     this.#options = options;
   }
 
-  /** The same type of jobs, whose runs are reported. */
+  /** Wraps a job type so that its runs are reported. */
   ofKind(kind: JobKind): JobKind {
     return {
       check: (body) => kind.check(body),
@@ -41,7 +41,7 @@ export class RunReports {
     };
   }
 
-  /** Reports that wait for another attempt are given up. */
+  /** Drops reports that wait for another attempt. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const [timer, wake] of this.#timers) {
@@ -107,7 +107,7 @@ function isReported(
 
 function targetsOf({ addresses = [], webHooks = [] }: ReportSetting): Target[] {
   return [
-    // Each has an own message: recipients do not see each other.
+    // Each recipient gets a separate message, so that recipients do not see each other.
     ...addresses.map((address): Target => ({
       id: address,
       kind: "e-mail",

@@ -9,7 +9,7 @@ import { toRepositoryError } from "./repository-error.js";
 import type { RepositoryCredentials } from "./repository-input.js";
 import type { Workers } from "./workers.js";
 
-/** A repository that was opened, or created: then with its recovery sheet. */
+/** A repository that was opened, or created. Only a new one has a recovery sheet. */
 export type Opened = OpenResult & Partial<CreateResult>;
 
 /** @throws XoError BACKUP_REPOSITORY_*, ABORTED */
@@ -46,7 +46,7 @@ export async function openOrCreate(
       } catch (error) {
         if ((error as { code?: unknown }).code !== "absent") throw error;
       }
-    // Without a passphrase only the recovery key opens it.
+    // Without a passphrase only the recovery key opens the repository.
     const secret = passphrase ?? randomBytes(32).toString("base64url");
     return await open({ type: "create", passphrase: secret, parity }, {});
   } catch (error) {

@@ -5,7 +5,7 @@ import { toRecord } from "./repository-record.js";
 export interface RepositoryProblems {
   /** Number of repositories with damaged files that could not be repaired. */
   damagedRepositories(): number;
-  /** Number of repositories that were unusable when last tried. */
+  /** Number of repositories that could not be used at the last attempt. */
   failedRepositories(): number;
 }
 

@@ -42,10 +42,10 @@ import { openOrCreate } from "./open-or-create.js";
 import { backUpToSeveral, type SeveralTarget } from "./several.js";
 import type { WorkerRunOptions } from "./workers.js";
 
-/** Results of benchmarks that are kept. */
+/** Maximum number of benchmark results that are kept. */
 const MAX_BENCHMARKS = 10;
 
-/** The repositories of backups. All work on them is done by worker processes. */
+/** The backup repositories. Worker processes do all work on them. */
 export class Repositories {
   readonly #options: RepositoriesOptions;
   readonly #listeners = new Set<(id: string) => void>();
@@ -66,7 +66,7 @@ export class Repositories {
     throw new XoError("NO_SUCH_OBJECT", { type: "backup repository", id });
   }
 
-  /** @param listener gets the id of a repository whose log has changed */
+  /** @param listener called with the id of a repository whose log has changed */
   onLogChange(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -106,7 +106,7 @@ export class Repositories {
       parity: opened.parity,
       passphrases: opened.passphrases,
       inspectedAt: clock.now(),
-      // Of one that exists sizes are read later.
+      // The sizes of an existing repository are read later.
       ...(opened.recoverySheet !== undefined && { stored: 0 }),
     };
     const { id } = await store.backupRepositories.add({
@@ -143,14 +143,14 @@ export class Repositories {
     });
   }
 
-  /** Its files stay as they are. @throws XoError NO_SUCH_OBJECT */
+  /** Removes it from the server; its files are not changed. @throws XoError NO_SUCH_OBJECT */
   async forget(id: string): Promise<void> {
     this.get(id);
     await this.#options.store.backupRepositories.delete(id);
   }
 
   /**
-   * Lets a worker carry out an operation.
+   * Executes an operation in a worker.
    * @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_*, BACKUP_WORKER_FAILED, ABORTED
    */
   async run<T>(
@@ -287,7 +287,7 @@ export class Repositories {
     }));
   }
 
-  /** @returns what changes if the repository is found at another URL, or by other keys */
+  /** @returns the change of the record if the repository has another URL or other credentials */
   async #move(
     record: RepositoryRecord,
     text: string,
@@ -320,7 +320,7 @@ export class Repositories {
     });
   }
 
-  /** With its keys: for orders only. @throws XoError as `getEnabled` */
+  /** Location and keys, for orders only. @throws XoError as `getEnabled` */
   placeOf(id: string): RepositoryPlace {
     const record = this.getEnabled(id);
     return this.#placeOf(record, this.#storageOf(record));
@@ -364,7 +364,7 @@ export class Repositories {
     }
   }
 
-  /** Orders end in any order. */
+  /** Stores the state after an order. Orders may end in any order. */
   async #keep(id: string, outcome: OrderOutcome): Promise<void> {
     const { state } = this.get(id);
     const changed = afterOrder(state, outcome);
@@ -386,7 +386,7 @@ export class Repositories {
         },
       }));
     } catch (reason) {
-      // The error itself matters more to the caller.
+      // The caller gets the original error, which is more important.
       logger.warn(`state of backup repository ${id} was not stored`, {
         error: reason,
       });

@@ -1,7 +1,10 @@
 import { RepositoryError, WorkerError } from "@xo-server/backup";
 import { XoError } from "@xo-server/model";
 
-/** The storage does not answer, or is another one: a missing mount. */
+/**
+ * Errors of an unreachable storage, or of another storage at the same place, such
+ * as a missing mount.
+ */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   absent: "",
   "storage-failed": "",
@@ -20,7 +23,10 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 };
 const FULL = new Set(["ENOSPC", "EDQUOT"]);
 
-/** The error of a worker as clients see it; its cause has the code. @param repository its name */
+/**
+ * Converts the error of a worker for clients; its cause has the code.
+ * @param repository name of the repository
+ */
 export function toRepositoryError(error: unknown, repository: string): Error {
   if (!(error instanceof WorkerError || error instanceof RepositoryError))
     return error as Error;
@@ -62,7 +68,7 @@ export function toRepositoryError(error: unknown, repository: string): Error {
   }
 }
 
-/** Whether the repository itself could not be used, rather than what was requested of it. */
+/** Whether the repository could not be used, as opposed to an error of the requested operation. */
 export function isProblemOfRepository(error: unknown): error is XoError {
   return (
     error instanceof XoError &&

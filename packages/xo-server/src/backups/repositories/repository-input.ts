@@ -10,7 +10,7 @@ export interface RepositoriesOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** One of both opens a repository that exists; a new one gets the passphrase. */
+/** Either opens an existing repository; a new repository gets the passphrase. */
 export interface RepositoryCredentials {
   readonly passphrase?: string | undefined;
   readonly recoveryKey?: string | undefined;
@@ -21,13 +21,13 @@ export interface NewRepository extends RepositoryCredentials {
   readonly url: string;
   readonly options?: string | undefined;
   readonly enabled?: boolean | undefined;
-  /** Of a new repository: whether parity files are written. Default: true. */
+  /** Whether a new repository has parity files. Default: true. */
   readonly parity?: boolean | undefined;
-  /** Days in which every byte is read once; 0: never. Default: 30. */
+  /** Number of days in which every byte is read once; 0: never. Default: 30. */
   readonly verifyDays?: number | undefined;
 }
 
-/** Absent members do not change. */
+/** Changes; absent members remain. */
 export interface RepositoryPatch {
   readonly name?: string | undefined;
   readonly url?: string | undefined;
@@ -44,6 +44,6 @@ export type NewCopy = Omit<MirrorOperation, "type" | "source"> & {
 
 export interface AddedRepository {
   readonly id: string;
-  /** Text to print; absent: the repository existed. */
+  /** Text to print; absent: the repository existed before. */
   readonly recoverySheet?: string;
 }

@@ -3,40 +3,40 @@ import { XoError } from "@xo-server/model";
 import type { BackupRepository } from "@xo-server/store";
 import type { Verification } from "./verification.js";
 
-/** Samples of the size that are kept, one a day. */
+/** Maximum number of size samples, one per day. */
 const MAX_GROWTH = 400;
 const DAY_MS = 86_400_000;
 
-/** Why a repository could not be used when it was last tried. */
+/** Why a repository could not be used at the last attempt. */
 export interface RepositoryProblem {
   readonly code: string;
   readonly message: string;
-  /** Milliseconds since the epoch: the first failure without a success since. */
+  /** Time of the first failure since the last success, in milliseconds since the epoch. */
   readonly since: number;
 }
 
 /** The last garbage collection. Times in milliseconds since the epoch. */
 export interface GarbageCollection {
   readonly startedAt: number;
-  /** Absent: it runs, or was interrupted. */
+  /** Absent: it is running, or was interrupted. */
   readonly endedAt?: number;
   /** Bytes. */
   readonly freed?: number;
-  /** Files that are deleted after the grace period. */
+  /** Number of files that will be deleted after the grace period. */
   readonly marked?: number;
   readonly deleted?: number;
 }
 
 /** A test of a backup. Times in milliseconds. */
 export interface RestoreTest {
-  /** Its id in the repository. */
+  /** Id of the backup in the repository. */
   readonly backup: string;
-  /** When it ended, since the epoch. */
+  /** Time of its end, since the epoch. */
   readonly time: number;
   readonly success: boolean;
-  /** What answered: the guest tools, or a script of the guest. */
+  /** What has reported: the guest tools, or a script of the guest. */
   readonly method?: string;
-  /** Until the guest answered. */
+  /** Time until the guest reported. */
   readonly bootMs?: number;
   readonly durationMs: number;
   /** Whether a screenshot of the console was taken. */
@@ -44,30 +44,33 @@ export interface RestoreTest {
   readonly error?: string;
 }
 
-/** What was last seen of a repository. Sizes in bytes, times in milliseconds since the epoch. */
+/**
+ * State of a repository at the last access. Sizes in bytes, times in milliseconds
+ * since the epoch.
+ */
 export interface RepositoryState {
-  /** The id in its own configuration. */
+  /** Id in the repository's own configuration. */
   readonly repository?: string;
   readonly createdAt?: number;
   readonly anchor?: Anchor;
-  /** Absent: it was reached when it was last tried. */
+  /** Absent: the last attempt was successful. */
   readonly problem?: RepositoryProblem | undefined;
   readonly inspectedAt?: number;
   readonly parity?: boolean;
   readonly passphrases?: readonly string[];
   readonly backups?: number;
-  /** Of all files of the repository. */
+  /** Size of all files of the repository. */
   readonly stored?: number;
-  /** Of the file system; absent where it is not known. */
+  /** Size of the file system; absent if it is not known. */
   readonly capacity?: number;
   readonly available?: number;
-  /** Sizes of the disks in all backups. */
+  /** Total size of the disks in all backups. */
   readonly data?: number;
   readonly verification?: Verification;
   readonly collection?: GarbageCollection;
   /** The last test of each backup, at most 200. */
   readonly restoreTests?: readonly RestoreTest[];
-  /** Sequence of the log up to which the index of archives is complete. */
+  /** Sequence number of the log up to which the index of archives is complete. */
   readonly indexed?: number;
   /** Ids of backups whose manifest cannot be read. */
   readonly unreadable?: readonly string[];
@@ -84,7 +87,7 @@ export interface RepositoryState {
   }[];
 }
 
-/** A repository as the server knows it. */
+/** A repository in the database of the server. */
 export interface RepositoryRecord extends Omit<BackupRepository, "state"> {
   readonly state: RepositoryState;
 }
@@ -126,14 +129,17 @@ export function withSample(
   return [...earlier, sample].slice(-MAX_GROWTH);
 }
 
-/** Of the result of an order. */
+/** The part of the result of an order that changes the record. */
 export interface OrderOutcome {
   readonly anchor: Anchor;
   /** Bytes of new files, of an order that stored a backup. */
   readonly statistics?: { readonly stored: number; readonly parity: number };
 }
 
-/** The newest anchor, without a problem; what was stored is added until sizes are read again. */
+/**
+ * The state after an order: the newest anchor and no problem. The stored bytes are
+ * added until sizes are read again.
+ */
 export function afterOrder(
   state: RepositoryState,
   { anchor, statistics }: OrderOutcome,
@@ -143,7 +149,7 @@ export function afterOrder(
   if (!isNewer && added === 0 && state.problem === undefined) return state;
   return {
     ...state,
-    // Not stored: JSON leaves out what is undefined.
+    // Removes the member: JSON omits undefined.
     problem: undefined,
     ...(isNewer && { anchor }),
     ...(state.stored !== undefined && { stored: state.stored + added }),

@@ -16,20 +16,23 @@ import {
 export type PublicLocation =
   Extract<StorageLocation, { type: "folder" }> | PublicS3Location;
 
-/** What the URL of a repository names. */
+/** The parts of the URL of a repository. */
 export interface RepositoryLocation {
-  /** As it is stored: without secrets, with a normal path. */
+  /** The stored URL: without secrets, with a normalized path. */
   readonly url: string;
   readonly storage: PublicLocation;
-  /** Of an object store, if the URL has it. */
+  /** Secret key of an object store, if the URL contains it. */
   readonly secretAccessKey?: string;
-  /** Of the parameter `encryptionKey`, which clients of Xen Orchestra use. */
+  /** Value of the parameter `encryptionKey`, which clients of Xen Orchestra use. */
   readonly passphrase?: string;
 }
 
 const FORMS = `file:///absolute/path (a folder or a mount), ${S3_FORM}`;
 
-/** @throws XoError INVALID_PARAMETERS with the allowed forms; it never has a part of the URL that may be secret */
+/**
+ * @throws XoError INVALID_PARAMETERS with the allowed forms, without any part of
+ * the URL that may be secret
+ */
 export function parseRepositoryUrl(text: string): RepositoryLocation {
   const url = URL.parse(text);
   if (url === null)
@@ -54,8 +57,8 @@ export function parseRepositoryUrl(text: string): RepositoryLocation {
 }
 
 /**
- * The location of a new URL; what it leaves out of the keys stays as it was if
- * host and bucket stay the same.
+ * The location of a new URL. Keys that it omits remain, if host and bucket are the
+ * same.
  * @param before the stored URL and secret key
  * @throws XoError INVALID_PARAMETERS
  */

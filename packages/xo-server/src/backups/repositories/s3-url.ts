@@ -8,9 +8,9 @@ export type PublicS3Location = Omit<
   "secretAccessKey"
 >;
 
-/** What the URL of a bucket names. */
+/** The parts of the URL of a bucket. */
 export interface S3UrlParts {
-  /** As it is stored and shown, in the form of Xen Orchestra: without the secret key. */
+  /** The stored and displayed URL, in the form of Xen Orchestra, without the secret key. */
   readonly url: string;
   /** Its access key is empty if the URL has none. */
   readonly storage: PublicS3Location;
@@ -46,7 +46,7 @@ export function isS3Url({ protocol }: URL): boolean {
   return protocol === "s3:" || protocol === "s3+http:";
 }
 
-/** @throws XoError INVALID_PARAMETERS that names what is wrong, never a key */
+/** @throws XoError INVALID_PARAMETERS that names the problem, but no key */
 export function parseS3Url(url: URL): S3UrlParts {
   const options = optionsOf(url);
   const isHttp = url.protocol === "s3+http:";
@@ -178,7 +178,7 @@ function setOption(options: Parameters, name: string, value: string): void {
   }
 }
 
-/** Xen Orchestra writes false as no text. */
+/** Xen Orchestra writes false as an empty string. */
 function toBoolean(name: string, value: string): boolean {
   if (value === "true") return true;
   if (value === "false" || value === "") return false;

@@ -8,10 +8,10 @@ import { WorkerError } from "@xo-server/backup";
 import { toRepositoryError } from "./repository-error.js";
 import type { WorkerRunOptions, Workers } from "./workers.js";
 
-/** A repository of a backup to several. */
+/** One of several target repositories of a backup. */
 export interface SeveralTarget {
   readonly id: string;
-  /** The backup in it that changes refer to. */
+  /** The backup in this repository that changes refer to. */
   readonly base?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ interface PlacedTarget {
 }
 
 /**
- * One order for several repositories: their disks are read once.
+ * Executes one order for several repositories, which reads the disks once.
  * @returns in the order of the targets
  * @throws XoError if no repository was reached
  */

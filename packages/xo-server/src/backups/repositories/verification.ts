@@ -1,28 +1,28 @@
 import type { Finding, VerifyResult } from "@xo-server/backup";
 
-/** What the last verifications of a repository found. Times in milliseconds since the epoch. */
+/** Results of the last verifications of a repository. Times in milliseconds since the epoch. */
 export interface Verification {
-  /** When the last one began. */
+  /** Start of the last verification. */
   readonly startedAt: number;
-  /** Absent: it runs, or was interrupted. */
+  /** Absent: it is running, or was interrupted. */
   readonly endedAt?: number | undefined;
-  /** Bytes that the last one has read. */
+  /** Number of bytes that it has read. */
   readonly checked?: number;
-  /** Where the next one continues: a pack. */
+  /** The pack at which the next verification continues. */
   readonly next?: string;
-  /** When the present round over all packs began. */
+  /** Start of the current round over all packs. */
   readonly roundStartedAt?: number;
-  /** When the last complete round ended. */
+  /** End of the last complete round. */
   readonly roundEndedAt?: number;
-  /** All that backups before this moment consist of was read at least once. */
+  /** All data of backups before this moment was read at least once. */
   readonly verifiedBefore?: number;
-  /** Where reading of packs of new backups continues. */
+  /** The pack of new backups at which reading continues. */
   readonly firstNext?: string;
-  /** Of these, backups before this moment. */
+  /** Only packs of backups before this moment are read as new. */
   readonly firstBefore?: number;
-  /** What is damaged and could not be repaired; at most 100. */
+  /** Damage that could not be repaired, at most 100 entries. */
   readonly findings?: readonly Finding[];
-  /** Files that were repaired, since the repository was added. */
+  /** Number of files that were repaired since the repository was added. */
   readonly repaired?: number;
 }
 
@@ -37,7 +37,7 @@ export function beginVerification(
 ): Verification {
   return {
     ...before,
-    // Not stored: JSON leaves out what is undefined.
+    // Removes the member: JSON omits undefined.
     endedAt: undefined,
     startedAt: now,
     roundStartedAt: before?.roundStartedAt ?? now,
@@ -79,7 +79,7 @@ export function endVerification(
     ...(begun.firstBefore === undefined
       ? {}
       : { firstBefore: begun.firstBefore }),
-    // A file that no entry of the log names is left by an interrupted backup: no backup needs it.
+    // A file without an entry in the log is left by an interrupted backup, and no backup needs it.
     findings: open
       .filter(({ problem }) => problem !== "not-in-log")
       .slice(0, MAX_FINDINGS),

@@ -17,27 +17,27 @@ export interface WorkerRunOptions {
     ((figures: Readonly<Record<string, number>>) => void) | undefined;
   /** See StartWorkerOptions. */
   readonly onQuestion?: ((question: unknown) => Promise<object>) | undefined;
-  /** Called when the worker was started: for its output. */
+  /** Called with the started worker, to read its output. */
   readonly onStart?: ((worker: Worker) => void) | undefined;
 }
 
-/** Orders that last long: they read or write data. */
+/** Types of long orders, which read or write data. */
 const LONG = new Set([
   ...["backup", "backup-to-several", "mirror", "repair", "restore"],
   ...["verify", "collect", "benchmark"],
 ]);
-/** Workers for all other orders: a list does not wait for backups. */
+/** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;
 /** Imports from other products: they wait neither for backups nor for lists. */
 const MAX_IMPORTS = 4;
-/** Orders that wait at most. */
+/** Maximum number of waiting orders. */
 const MAX_WAITING = 10_000;
-/** Until a worker must have read its order, in ms. */
+/** Time in which a worker must have read its order, in ms. */
 const ORDER_MS = 600_000;
-/** A cancelled worker is killed after this time, in ms: a mount may not answer. */
+/** Time after which a cancelled worker is killed, in ms: a mount may not answer. */
 const KILL_MS = 10_000;
 
-/** A number of places, and who waits for one. */
+/** A semaphore whose waiting callers are served in order. */
 class Places {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -86,8 +86,8 @@ class Places {
 }
 
 /**
- * Processes that carry out orders: data of disks never passes through the
- * server. A process ends when the server does.
+ * Processes that execute orders, so that data of disks never passes through the
+ * server. They end when the server does.
  */
 export class Workers {
   readonly #options: WorkersOptions;
@@ -104,12 +104,12 @@ export class Workers {
     this.#long = new Places(options.maxWorkers);
   }
 
-  /** Workers under way. */
+  /** Number of running workers. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Orders that wait for a worker. */
+  /** Number of orders that wait for a worker. */
   get waiting(): number {
     return this.#long.waiting + this.#short.waiting + this.#imports.waiting;
   }
@@ -138,7 +138,7 @@ export class Workers {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(
-      // Their failures are reported where they were started.
+      // The callers that started them report their failures.
       Array.from(this.#running, ({ result }) => result.catch(() => undefined)),
     );
   }
@@ -196,6 +196,6 @@ function kill({ pid }: Worker): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The worker has ended in the meantime.
   }
 }

@@ -13,7 +13,7 @@ const SCRIPT_KEY = "vm-data/xo-backup-health-check";
 const SCRIPT_ERROR_KEY = "vm-data/xo-backup-health-check-error";
 
 const POLL_MS = 2_000;
-/** Maximum length of what a guest writes. */
+/** Maximum length of a text that a guest has written. */
 const MAX_ERROR = 1_000;
 
 type Answer = Pick<RestoreTestReport, "success" | "error">;
@@ -25,7 +25,10 @@ export interface GuestParts {
   readonly timeout: number;
 }
 
-/** Prepares a VM before it is started. @returns what will report: the tools, or a script */
+/**
+ * Prepares a VM before it is started.
+ * @returns what will report: the guest tools, or a script
+ */
 export async function prepareGuest(xapi: Xapi, vm: Ref): Promise<TestMethod> {
   const tags = (await xapi.call("VM.get_tags", [vm])) as readonly string[];
   if (!tags.includes(SCRIPT_TAG)) return "tools";
@@ -33,7 +36,10 @@ export async function prepareGuest(xapi: Xapi, vm: Ref): Promise<TestMethod> {
   return "script";
 }
 
-/** Waits until the guest of a started VM answers. @throws XapiError; the reason of the signal */
+/**
+ * Waits until the guest of a started VM reports.
+ * @throws XapiError; the reason of the signal
+ */
 export async function awaitGuest(
   xapi: Xapi,
   vm: Ref,
@@ -58,7 +64,7 @@ export async function awaitGuest(
   };
 }
 
-/** A VM has metrics of the guest from the first report of its tools on. */
+/** A VM has guest metrics from the first report of its tools on. */
 async function askTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
   const ref = (await xapi.call("VM.get_guest_metrics", [vm])) as Ref;
   if (ref === "" || ref === "OpaqueRef:NULL") return undefined;
@@ -69,7 +75,7 @@ async function askTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
     );
     return isDetected === true ? { success: true } : undefined;
   } catch (error) {
-    // Replaced meanwhile by those of a later report.
+    // A later report has replaced the metrics.
     if (isHandleInvalid(error)) return undefined;
     throw error;
   }

@@ -12,7 +12,7 @@ export interface ChosenTest {
   readonly name: string;
   readonly archive: Archive;
   readonly repositoryName: string;
-  /** The last test of any of its backups, in ms since the epoch. */
+  /** Time of the last test of any of its backups, in ms since the epoch. */
   readonly lastTest?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ChooseParts {
 }
 
 /**
- * The newest backup of each VM of a job; with `maxVms` of those VMs whose last
+ * The newest backup of each VM of a job. With `maxVms`, only of the VMs whose last
  * test is the longest ago.
  * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many objects
  */

@@ -8,7 +8,7 @@ import { dropUnattached } from "../restore/restore-disks.js";
 export interface CreatedByTest {
   /** The name of the VM and of its network. */
   readonly token: string;
-  /** Those that are known besides; they may no longer exist. */
+  /** The VM, if it is known; it may no longer exist. */
   readonly vm?: Ref | undefined;
   /** Names of disks that may not be attached to the VM yet. */
   readonly disks?: readonly string[];
@@ -20,7 +20,10 @@ const DELETE_ALL = {
   evenDefaultTemplate: true,
 } as const;
 
-/** Deletes all that a restore test has created. @throws XapiError; XoError LEFT_BEHIND */
+/**
+ * Deletes everything that a restore test has created.
+ * @throws XapiError; XoError LEFT_BEHIND
+ */
 export async function removeTest(
   xapi: Xapi,
   { token, vm, disks = [] }: CreatedByTest,

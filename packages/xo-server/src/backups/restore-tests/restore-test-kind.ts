@@ -179,7 +179,7 @@ export class RestoreTestKind implements JobKind {
         error: toLoggedError(error),
       };
     }
-    // A run that the stop of the server interrupts repeats this test.
+    // If the stop of the server interrupts the run, the next process repeats this test.
     if (!this.#parts.isStopping())
       await run.work.persistStep(`${prefix}${ENTRY}`, entry);
     return entry;

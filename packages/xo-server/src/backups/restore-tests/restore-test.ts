@@ -1,34 +1,34 @@
 import { randomUUID } from "node:crypto";
 
-/** What is requested of a restore test. Ids are those that clients know. */
+/** Parameters of a restore test. Ids are those that clients use. */
 export interface RestoreTestSpec {
   /** `<repository>/<backup>` */
   readonly id: string;
   /** SR of the disks; the VM is started in its pool. */
   readonly sr: string;
-  /** `closed`: one that only this VM is attached to; `none`: without interfaces. */
+  /** `closed`: a network to which only this VM is attached; `none`: without interfaces. */
   readonly network: "closed" | "none";
-  /** Time in which the guest must answer, in ms. */
+  /** Time in which the guest must report, in ms. */
   readonly bootTimeout: number;
 }
 
-/** Persisted: enough to delete what the test has created. */
+/** Persisted state, from which everything that the test has created can be deleted. */
 export interface RestoreTestState {
   readonly spec: RestoreTestSpec;
   /** Unique: the name of the VM and of its network. */
   readonly token: string;
 }
 
-/** What answered: the guest tools, or a script of the guest by xenstore. */
+/** What has reported: the guest tools, or a script of the guest via xenstore. */
 export type TestMethod = "tools" | "script";
 
 /** Times in milliseconds. */
 export interface RestoreTestReport {
   readonly success: boolean;
   readonly method?: TestMethod;
-  /** Until the guest answered; absent: it did not. */
+  /** Time until the guest reported; absent: it did not. */
   readonly bootMs?: number;
-  /** The whole test. */
+  /** Duration of the whole test. */
   readonly durationMs: number;
   /** Whether a screenshot of the console was taken. */
   readonly hasPicture?: boolean;

@@ -24,18 +24,19 @@ export interface RestoreTestContext extends RestoreContext {
 }
 
 type Outcome = Omit<RestoreTestReport, "durationMs" | "hasPicture"> & {
-  /** PNG, base64. */
+  /** PNG image, base64. */
   readonly png?: string | undefined;
 };
 
-/** Results that are kept of each repository. */
+/** Maximum number of results kept per repository. */
 const MAX_RESULTS = 200;
 
 /**
- * Restores a VM into a network of its own without a connection to others, or without
- * interfaces; starts it, waits until its guest answers, takes a screenshot of its console, and
- * deletes it. The result is kept with the repository.
- * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, ABORTED: the backup was not tested
+ * Restores a VM without interfaces, or into a new network without a connection to
+ * others; starts it, waits until its guest reports, takes a screenshot of its
+ * console, and deletes it. The result is stored with the repository.
+ * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, ABORTED: the backup was not
+ * tested
  */
 export async function runRestoreTest(
   state: RestoreTestState,
@@ -52,7 +53,7 @@ export async function runRestoreTest(
   try {
     outcome = await restoreAndStart(state, context, task);
   } catch (error) {
-    // The next start of the server deletes what there is.
+    // When the server is started again, it deletes the created objects.
     isLeft = isStopping(error);
     if (task.signal.aborted || !isOfBackup(error)) throw error;
     outcome = { success: false, error: (error as Error).message };
@@ -74,7 +75,7 @@ export async function removeInterrupted(
   task: TaskContext,
   interrupted: InterruptedTask,
 ): Promise<void> {
-  // An operation that XAPI still carries out would create something afterwards.
+  // XAPI may still execute an operation that would create objects afterwards.
   await interrupted.awaitOutcomes(undefined, task);
   const { xapi } = objects.untracked.get(spec.sr, "SR");
   const archive = await archives.find(spec.id);
@@ -120,7 +121,7 @@ async function restoreAndStart(
     return { ...answer, png: screenshot?.png };
   } catch (error) {
     if (signal.aborted || isStopping(error)) throw error;
-    // The screenshot is no part of the test.
+    // A missing screenshot does not make the test fail.
     task.warn("no screenshot of the console was taken", {
       error: (error as Error).message,
     });
@@ -147,8 +148,8 @@ async function createNetwork(
 }
 
 /**
- * Deletes what the test has created. Objects that cannot be deleted now are deleted by the next
- * search for leftovers.
+ * Deletes everything that the test has created. Objects that cannot be deleted now
+ * are deleted by the next search for leftovers.
  */
 async function clean(
   xapi: Xapi,
@@ -191,7 +192,7 @@ async function keepReport(
   return report;
 }
 
-/** Whether the error says something of the backup or the VM, rather than of the call. */
+/** Whether the error is about the backup or the VM, as opposed to the call. */
 function isOfBackup(error: unknown): boolean {
   const { code = "" } = error as { readonly code?: string };
   return ![

@@ -22,8 +22,8 @@ interface Row {
 const LIMIT = 500;
 
 /**
- * Deletes VMs and networks of restore tests whose task has ended: their pool was
- * disconnected, for example. Those of other servers stay.
+ * Deletes VMs and networks of restore tests whose task has ended, for example
+ * because their pool was disconnected. Those of other servers are kept.
  */
 export async function sweepTests(parts: SweepTestsParts): Promise<void> {
   for (const type of ["VM", "network"]) {

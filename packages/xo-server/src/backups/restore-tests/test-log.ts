@@ -8,7 +8,7 @@ export interface TestLogEntry {
   readonly status: EntryStatus;
   readonly start: number;
   readonly end: number;
-  /** Why it was skipped. */
+  /** Why the VM was skipped. */
   readonly reason?: string;
   readonly test?: TestLogDetails;
   readonly error?: object;
@@ -26,13 +26,13 @@ export interface TestLogDetails extends Pick<
   readonly time: number;
 }
 
-/** What a run of restore tests did, as it is stored. */
+/** The stored result of a run of restore tests. */
 export interface TestRunBody {
   readonly vms: readonly TestLogEntry[];
   readonly succeeded: number;
   readonly failed: number;
   readonly skipped: number;
-  /** VMs that are left out because of the limit of the log. */
+  /** Number of VMs that are left out because of the limit of the log. */
   readonly shortened?: number;
   readonly notBegun?: number;
   readonly error?: object;

@@ -1,6 +1,9 @@
 import type { TaskContext } from "../../tasks/task-context.js";
 
-/** The same task, whose state and steps are persisted under a prefix: one of several tests of it. */
+/**
+ * The same task, with a prefix for the state and steps that it persists, because it
+ * contains several tests.
+ */
 export function withPrefix(task: TaskContext, prefix: string): TaskContext {
   const { taskId, wholeTaskId, signal } = task;
   return {

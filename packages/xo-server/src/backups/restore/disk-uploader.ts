@@ -14,7 +14,7 @@ export interface DiskUploaderOptions {
   readonly progress: Pick<RestoreProgress, "report">;
 }
 
-/** Writes disks of one backup, and reports the progress of each and of all. */
+/** Writes disks of one backup, and reports the progress of each disk and of all together. */
 export function createDiskUploader({
   xapi,
   repositories,

@@ -15,8 +15,8 @@ interface VdiRecord {
 }
 
 /**
- * A snapshot of the disk that was backed up, whose content is a backup in the
- * same repository, on the SR that the disk is restored to.
+ * Finds a snapshot, on the SR that the disk is restored to, of the disk that was
+ * backed up, whose content is a backup in the same repository.
  * @param known whether a backup (its id in the repository) still exists
  */
 export async function findBase(
@@ -33,7 +33,7 @@ export async function findBase(
   const { snapshots } = await readVdi(xapi, active);
   for (const vdi of snapshots) {
     const record = await readVdi(xapi, vdi);
-    // data_destroy leaves only what has changed.
+    // After data_destroy only the changed block tracking data remains.
     const isUsable =
       record.type !== "cbt_metadata" &&
       record.SR === where.sr &&

@@ -5,9 +5,9 @@ import type { Repositories } from "../repositories/repositories.js";
 
 export interface DownloadRequest {
   readonly repository: string;
-  /** With a pipe as its target. */
+  /** An operation whose target is a pipe. */
   readonly operation: RestoreOperation | ExportOperation;
-  /** As `Content-Type` says it. */
+  /** Value of `Content-Type`. */
   readonly type: string;
 }
 
@@ -33,8 +33,8 @@ export function diskDownload({
 }
 
 /**
- * What a worker reads from a backup: the worker writes into a pipe, which the
- * response reads at its own pace.
+ * Opens a download that a worker reads from a backup: the worker writes into a
+ * pipe, which the response reads at its own pace.
  * @throws XoError BACKUP_*, ABORTED
  */
 export async function openDownload(
@@ -54,7 +54,7 @@ export async function openDownload(
     },
     onStart(worker) {
       body = worker.output;
-      // The client has disconnected: the worker must not wait for it.
+      // The client has disconnected: the worker would wait for it forever.
       body?.once("close", () => {
         if (body?.readableEnded !== true) ended.abort();
       });
@@ -63,7 +63,7 @@ export async function openDownload(
   finished.catch((error: unknown) => {
     body?.destroy(error as Error);
   });
-  // Before the first byte a failure is that of the request, afterwards that of the body.
+  // A failure before the first byte makes the request fail, a later one the body.
   const length = await Promise.race([begun, finished.then(() => begun)]);
   return {
     type,

@@ -17,7 +17,7 @@ export interface PreparedRestore {
   readonly plan: VmPlan;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** The SR by default; its pool is that of the new VM. */
+  /** Default SR of the disks; the VM is created in its pool. */
   readonly sr: PoolObject;
   readonly srOf: (disk: string) => Ref;
   readonly networkOf: (vif: PlannedVif) => Ref | undefined;
@@ -30,12 +30,13 @@ export interface PrepareParts {
   /** Checks the rights of the caller. */
   readonly check: HandlerContext["check"];
   readonly signal: AbortSignal;
-  /** Whether interfaces are attached to the networks of the backup. */
+  /** Whether interfaces are attached to the networks in the backup. */
   readonly ownNetworks: boolean;
 }
 
 /**
- * Reads the manifest and checks all that the restore reaches, before anything is created.
+ * Reads the manifest and checks all objects that the restore uses, before anything
+ * is created.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS, BACKUP_*
  */
 export async function prepareRestore(
@@ -86,12 +87,12 @@ export async function prepareRestore(
     sr,
     srOf: (disk) => srs.get(disk) ?? srs.get("")!,
     networkOf: ({ device }) => networks.get(device),
-    // Two VMs with the same addresses must not run in one network.
+    // Two VMs with the same MAC addresses must not run in one network.
     keepsMacs: !(request.newMacs ?? objects.find(plan.uuid) !== undefined),
   };
 }
 
-/** The network of the same UUID, or the only one of the same name. */
+/** Finds the network with the same UUID, or the only one with the same name. */
 async function findNetwork(
   { network: { uuid, name_label } }: PlannedVif,
   where: {

@@ -10,7 +10,7 @@ export interface DiskUpload {
   /** Name of the disk in the backup. */
   readonly disk: string;
   readonly vdi: Ref;
-  /** Id of the backup whose content the VDI has; absent: it is empty. */
+  /** Id of the backup whose content the VDI has; absent: the VDI is empty. */
   readonly base?: string | undefined;
   readonly signal: AbortSignal;
   /** @param fraction 0 to 1 */
@@ -18,8 +18,8 @@ export interface DiskUpload {
 }
 
 /**
- * Writes a disk of a backup into a VDI: a worker reads the repository and
- * sends to XAPI, whose task confirms the end.
+ * Writes a disk of a backup into a VDI: a worker reads the repository and sends the
+ * data to XAPI, whose task confirms the end.
  * @throws XapiError of the task; XoError BACKUP_*, ABORTED
  */
 export async function uploadDisk(

@@ -6,10 +6,10 @@ import { isHandleInvalid, type Rollback } from "../../vms/rollback.js";
 import type { RestoreJournal } from "./restore-journal.js";
 import type { RestorePlanDisk } from "./restore-plan.js";
 
-/** A snapshot in the pool that has the content of a disk of another backup. */
+/** A snapshot in the pool with the content of a disk of another backup. */
 export interface DiskBase {
   readonly vdi: Ref;
-  /** Id of that backup in the repository. */
+  /** Id of the other backup in the repository. */
   readonly backup: string;
 }
 
@@ -17,7 +17,7 @@ export interface DiskParts {
   readonly xapi: Xapi;
   /** The VM that the disks are for. */
   readonly vm: Ref;
-  /** Whether they are attached before they are written. */
+  /** Whether disks are attached before they are written. */
   readonly attaches: boolean;
   readonly srOf: (disk: string) => Ref;
   readonly baseOf: (disk: RestorePlanDisk) => Promise<DiskBase | undefined>;
@@ -33,12 +33,12 @@ export interface DiskParts {
   readonly rollback: Rollback;
 }
 
-/** Disks of a VM that are written at the same time. */
+/** Number of disks of a VM that are written concurrently. */
 const AT_ONCE = 2;
 
 /**
- * Creates and writes disks of a backup; those that the previous run of the
- * server has completed are kept.
+ * Creates and writes disks of a backup. Disks that the previous run of the server
+ * has completed are kept.
  * @returns the new VDIs by the name of the disk
  */
 export async function restoreDisks(
@@ -53,7 +53,7 @@ export async function restoreDisks(
   };
   const workers = Array.from({ length: AT_ONCE }, worker);
   const results = await Promise.allSettled(workers);
-  // Nothing is deleted while the other disk is still written.
+  // Nothing is deleted while another disk is still being written.
   for (const result of results)
     if (result.status === "rejected") throw result.reason;
   return restored;
@@ -70,7 +70,7 @@ async function restoreOne(
     addDisk(rollback, known.vdi);
     return known.vdi;
   }
-  // Not whole: a clone may hold parts of both contents, and is created again.
+  // An incomplete disk is created again, because a clone may contain parts of both contents.
   if (known !== undefined) await dropDisk(xapi, known.vdi);
   if (journal.isResumed) await dropUnattached(xapi, vm, disk.label);
   const base = await parts.baseOf(disk);
@@ -104,7 +104,7 @@ async function clone(
   addDisk(rollback, copy);
   await xapi.call("VDI.set_name_label", [copy, label]);
   await xapi.call("VDI.set_name_description", [copy, description]);
-  // The marks of the snapshot do not hold for the copy.
+  // The copy must not have the marks of the snapshot.
   await xapi.call("VDI.set_other_config", [copy, { [CREATED_FOR]: vm }]);
   return copy;
 }

@@ -4,13 +4,13 @@ import type { TaskContext } from "../../tasks/task-context.js";
 /** A disk that is being restored. */
 export interface DiskStep {
   readonly vdi: Ref;
-  /** All of its data was written. */
+  /** Whether all data was written. */
   readonly isWhole: boolean;
 }
 
-/** What a restore has created in the pool, persisted before the restore continues. */
+/** The objects that a restore has created in the pool, persisted before the restore continues. */
 export class RestoreJournal {
-  /** Whether a previous run of the server has begun. */
+  /** Whether a previous run of the server has begun the restore. */
   readonly isResumed: boolean;
   readonly #task: Pick<TaskContext, "persistStep">;
   readonly #steps: ReadonlyMap<string, unknown>;

@@ -24,20 +24,21 @@ export interface OverParts extends Pick<
   DiskParts,
   "baseOf" | "upload" | "task" | "journal" | "xapi"
 > {
-  /** Not cancelled with the task. */
+  /** Calls of this client are not cancelled with the task. */
   readonly cleanupXapi: Xapi;
   readonly vm: Ref;
   readonly plan: VmPlan;
   readonly attached: readonly AttachedDisk[];
-  /** For disks that the VM has not. */
+  /** SR for disks that the VM does not have. */
   readonly defaultSr: Ref;
 }
 
 const REASON = "a restore is under way";
 
 /**
- * Puts the disks, the NVRAM and the VTPM of a backup into a halted VM. The new disks are
- * written before the old ones are deleted: a restore that fails or is cancelled changes nothing.
+ * Restores the disks, the NVRAM and the VTPM of a backup into an existing, halted
+ * VM. The new disks are written before the old ones are deleted, so that a restore
+ * that fails or is cancelled changes nothing.
  * @throws XapiError; XoError BACKUP_*, ABORTED, LEFT_BEHIND
  */
 export async function restoreOver(parts: OverParts): Promise<void> {
@@ -56,7 +57,7 @@ export async function restoreOver(parts: OverParts): Promise<void> {
     const reason = error instanceof Error ? error.message : "it failed";
     throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") }, error);
   }
-  // From here on nothing is deleted but disks that are replaced, and a cancellation comes too late.
+  // From here on, only replaced disks are deleted, and a cancellation has no effect any more.
   for (const disk of plan.disks)
     await swap(parts, disk, restored.get(disk.name)!);
   const { NVRAM } = plan.vm;

@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 
 type XapiRecord = Readonly<Record<string, unknown>>;
 
-/** What is requested of a restore. Ids are those that clients know. */
+/** Parameters of a restore. Ids are those that clients use. */
 export interface RestoreRequest {
   /** `<repository>/<backup>` */
   readonly id: string;
@@ -13,18 +13,21 @@ export interface RestoreRequest {
   readonly srs: Readonly<Record<string, string>>;
   /** Names of disks; absent: all. */
   readonly disks?: readonly string[] | undefined;
-  /** Network by device of the VIF; null: no VIF. Default: the one of the same UUID, or of the same name. */
+  /**
+   * Networks by the device of the VIF; null: no VIF. Default: the network with the
+   * same UUID, or with the same name.
+   */
   readonly networks: Readonly<Record<string, string | null>>;
   readonly name?: string | undefined;
-  /** Absent: only if the VM that was backed up still exists. */
+  /** Absent: true if the VM that was backed up still exists. */
   readonly newMacs?: boolean | undefined;
   readonly start: boolean;
-  /** Disks begin as clones of snapshots of this VM, where those are known backups. */
+  /** Whether disks begin as clones of snapshots of this VM that are known backups. */
   readonly differential: boolean;
 }
 
 export interface RestorePlanDisk {
-  /** In the backup. */
+  /** Name in the backup. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
@@ -43,7 +46,7 @@ export interface PlannedVif {
   readonly record: XapiRecord;
 }
 
-/** What a VM of a backup consists of. */
+/** The VM of a backup with its disks and devices. */
 export interface VmPlan {
   readonly name: string;
   /** UUID of the VM that was backed up. */
@@ -53,15 +56,16 @@ export interface VmPlan {
   readonly biosStrings: Readonly<Record<string, string>>;
   readonly disks: readonly RestorePlanDisk[];
   readonly vifs: readonly PlannedVif[];
-  /** `userdevice` of CD drives: they are empty. */
+  /** `userdevice` of CD drives, which are created empty. */
   readonly cdDrives: readonly string[];
-  /** Base64; empty: none was read. */
+  /** Contents, base64; empty: they were not read. */
   readonly vtpms: readonly string[];
 }
 
 /**
- * Fields that VM.create takes and that mean the same in another pool, with
- * values for what a record of another version of XAPI lacks; undefined: left out then.
+ * Fields that VM.create accepts and that mean the same in another pool, with
+ * defaults for records of other versions of XAPI; undefined: the field is left out
+ * then.
  */
 export const VM_FIELDS: XapiRecord = {
   name_label: "",
@@ -106,8 +110,9 @@ export const VM_FIELDS: XapiRecord = {
 };
 
 /**
- * What is to be created, from a manifest.
- * @throws XoError INVALID_PARAMETERS: it is no backup of a VM; NO_SUCH_OBJECT: an unknown disk
+ * Plans the objects to create from a manifest.
+ * @throws XoError INVALID_PARAMETERS: the backup is not of a VM; NO_SUCH_OBJECT: an
+ * unknown disk
  */
 export function planVm(
   { id, properties, disks }: BackupDescription,

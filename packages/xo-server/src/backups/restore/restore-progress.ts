@@ -1,6 +1,6 @@
 import type { TaskContext } from "../../tasks/task-context.js";
 
-/** Progress of several disks, by bytes, with rate and time left. */
+/** Progress of several disks, by bytes, with rate and remaining time. */
 export class RestoreProgress {
   readonly #task: Pick<TaskContext, "progress">;
   readonly #now: () => number;
@@ -34,7 +34,7 @@ export class RestoreProgress {
   /** @param fraction of this disk, 0 to 1; @param size of it in bytes */
   report(disk: string, fraction: number, size: number): void {
     this.#done.set(disk, fraction * size);
-    // What follows the disks takes little time, but it is not done before.
+    // The steps after the disks are short, but the restore must not seem complete before them.
     this.#task.progress(Math.min(0.99, this.done / this.#total));
   }
 }

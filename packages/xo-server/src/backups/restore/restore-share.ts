@@ -7,7 +7,10 @@ import type { VmPlan } from "./restore-plan.js";
 
 export interface RestoreShare {
   release(): Promise<void>;
-  /** The VM is restored: it enters its set, and belongs to the caller. */
+  /**
+   * To be called when the VM is restored: adds it to its resource set, and grants
+   * the caller the rights of an owner.
+   */
   own(
     xapi: Xapi,
     vm: { readonly ref: Ref; readonly id: string },
@@ -16,8 +19,9 @@ export interface RestoreShare {
 
 export interface RestoreShares {
   /**
-   * Takes what a restored VM needs from the resource set of the VM that was
-   * backed up. A set that the caller is not a subject of is left.
+   * Reserves the resources of a restored VM in the resource set of the VM that was
+   * backed up. If the caller is not a subject of that set, the VM is restored
+   * without a set.
    * @throws XoError RESOURCES_EXHAUSTED
    */
   take(plan: VmPlan): Promise<RestoreShare>;
@@ -92,7 +96,7 @@ function toSetId(mark: string | undefined): string | undefined {
     const set: unknown = mark === undefined ? undefined : JSON.parse(mark);
     return typeof set === "string" && set !== "" ? set : undefined;
   } catch {
-    // Not written by this server: it names no set.
+    // Another client has written it: it names no set.
     return undefined;
   }
 }

@@ -13,13 +13,13 @@ export interface VmRestoreParts extends Pick<
   "srOf" | "baseOf" | "upload"
 > {
   readonly xapi: Xapi;
-  /** Not cancelled with the task. */
+  /** Calls of this client are not cancelled with the task. */
   readonly cleanupXapi: Xapi;
   readonly plan: VmPlan;
   readonly name: string;
-  /** Unique: names the VM until it is complete. */
+  /** Unique name of the VM until it is complete. */
   readonly token: string;
-  /** Id of the archive, noted in the VM. */
+  /** Id of the archive, which is written to the VM. */
   readonly archive: string;
   /** Added to other_config of the VM. */
   readonly marks: Readonly<Record<string, string>>;
@@ -31,9 +31,9 @@ export interface VmRestoreParts extends Pick<
   readonly journal: RestoreJournal;
 }
 
-/** Keys of the VM's other_config. */
+/** Key of the VM's other_config. */
 export const RESTORED_FROM = "xo:restored:from";
-/** Operations that would use disks that are not complete. */
+/** Operations that would use incomplete disks. */
 export const BLOCKED = [
   "start",
   "start_on",
@@ -44,9 +44,10 @@ export const BLOCKED = [
 ];
 
 /**
- * Creates the VM of a backup. If that fails or is cancelled, what was created
- * is deleted; when the server stops it stays, and `journal` continues.
- * @returns its opaque reference
+ * Creates the VM of a backup. If that fails or is cancelled, everything that was
+ * created is deleted. If the server stops, it is kept, and the restore continues by
+ * the `journal`.
+ * @returns the opaque reference of the VM
  * @throws XapiError; XoError BACKUP_*, ABORTED, LEFT_BEHIND
  */
 export async function restoreVm(parts: VmRestoreParts): Promise<Ref> {
@@ -62,7 +63,7 @@ export async function restoreVm(parts: VmRestoreParts): Promise<Ref> {
   }
 }
 
-/** The server stops: the next start continues. */
+/** Whether the server stops: its next start continues the restore. */
 export function isStopping(error: unknown): boolean {
   return error instanceof XoError && error.code === "CLOSED";
 }
@@ -138,7 +139,7 @@ class VmRestore {
     };
   }
 
-  /** Interfaces, CD drives and the VTPM; those of the previous run are replaced. */
+  /** Creates interfaces, CD drives and the VTPM; those of the previous run are replaced. */
   async #devices(vm: Ref): Promise<void> {
     const { xapi, plan, networkOf, keepsMacs, task } = this.#parts;
     for (const vif of (await xapi.call("VM.get_VIFs", [vm])) as Ref[])
@@ -177,7 +178,7 @@ class VmRestore {
     try {
       await xapi.callAsync("VM.start", [vm, false, false]);
     } catch (error) {
-      // It is restored: nothing is deleted because no host can start it now.
+      // The VM is restored, and must not be deleted because no host can start it now.
       task.warn(`the VM was restored, but could not be started`, {
         error: error instanceof Error ? error.message : String(error),
       });
@@ -185,7 +186,10 @@ class VmRestore {
   }
 }
 
-/** Its contents are secrets of the guest: without them an encrypted disk does not open. */
+/**
+ * Restores the contents of the VTPM, which are secrets of the guest: without them
+ * it cannot open its encrypted disks.
+ */
 export async function restoreVtpm(
   xapi: Xapi,
   vm: Ref,

@@ -9,7 +9,7 @@ import { dropDisk } from "./restore-disks.js";
 import { isStopping } from "./restore-vm.js";
 import type { RestoreContext } from "./run-restore.js";
 
-/** What is requested; also what is persisted. */
+/** Parameters of the restore, which are also persisted. */
 export interface DiskRequest {
   /** `<repository>/<backup>` */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface DiskRequest {
   readonly disk: string;
   readonly sr: string;
   readonly name?: string | undefined;
-  /** Of the previous run of the server: it is not whole. */
+  /** An incomplete disk of the previous run of the server. */
   readonly vdi?: Ref;
 }
 

@@ -15,7 +15,7 @@ import { planVm, type VmPlan } from "./restore-plan.js";
 import { RestoreProgress } from "./restore-progress.js";
 import type { RestoreContext } from "./run-restore.js";
 
-/** What is requested; also what is persisted. */
+/** Parameters of the restore, which are also persisted. */
 export interface OverRequest {
   /** `<repository>/<backup>` */
   readonly id: string;
@@ -27,8 +27,9 @@ export interface OverRequest {
 
 export interface OverContext extends RestoreContext {
   /**
-   * Runs a restore within the resource set of the VM. Absent: sets do not limit it.
-   * @param bytes that the disks of the VM grow
+   * Runs a restore within the resource set of the VM. Absent: resource sets do not
+   * limit it.
+   * @param bytes by which the disks of the VM grow
    */
   readonly grow?: (
     vm: string,
@@ -38,9 +39,11 @@ export interface OverContext extends RestoreContext {
 }
 
 /**
- * Restores a backup into a halted VM: where a snapshot of a disk is a known backup, only what differs is written.
+ * Restores a backup into an existing, halted VM. If a snapshot of a disk is a known
+ * backup, only the differences are written.
  * @param steps that the previous run of the server has persisted
- * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, VM_BAD_POWER_STATE, BACKUP_*, ABORTED
+ * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, VM_BAD_POWER_STATE,
+ * BACKUP_*, ABORTED
  */
 export async function runRestoreOver(
   request: OverRequest,
@@ -111,7 +114,7 @@ export async function runRestoreOver(
     : context.grow(request.vm, growthOf(plan, attached), run));
 }
 
-/** Bytes that the disks of a VM are larger afterwards; disks that the VM has only now stay. */
+/** Bytes by which the disks of a VM grow. Disks that are not in the backup are kept. */
 function growthOf(
   { disks }: Pick<VmPlan, "disks">,
   attached: readonly AttachedDisk[],

@@ -13,10 +13,10 @@ import { RestoreProgress } from "./restore-progress.js";
 import { withoutSet, type RestoreShares } from "./restore-share.js";
 import { restoreVm } from "./restore-vm.js";
 
-/** Persisted: enough to begin again. */
+/** Persisted state, from which a restore can begin again. */
 export interface RestoreState {
   readonly request: RestoreRequest;
-  /** Unique: names the VM until it is complete. */
+  /** Unique name of the VM until it is complete. */
   readonly token: string;
 }
 
@@ -28,7 +28,7 @@ export interface RestoreContext extends Pick<
   readonly archives: Pick<Archives, "ofVm">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** All interfaces are attached to it instead of those of the backup; null: the VM has none. */
+  /** Network of all interfaces instead of those of the backup; null: the VM has no interfaces. */
   readonly network?: Ref | null;
   /** Added to other_config of the VM. */
   readonly marks?: Readonly<Record<string, string>>;

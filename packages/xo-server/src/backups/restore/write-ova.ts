@@ -5,13 +5,13 @@ import { emptyValue, structOf, toXmlValue } from "./xapi-value.js";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface Ova {
-  /** The text of ova.xml. */
+  /** Text of the file ova.xml. */
   readonly text: string;
-  /** Ids of the disks in it, by their names in the backup. */
+  /** Ids of the disks in the text, by their names in the backup. */
   readonly folders: ReadonlyMap<string, string>;
 }
 
-/** An import is refused by XAPI versions below this one: any may import it. */
+/** XAPI refuses files of newer versions than its own, so an old one is written. */
 const VERSION: Fields = {
   hostname: "localhost",
   date: "2026-01-01",
@@ -20,7 +20,7 @@ const VERSION: Fields = {
   build_number: "",
   xapi_major: "1",
   xapi_minor: "0",
-  // Archives have checksums.
+  // Format version with checksums.
   export_vsn: "2",
 };
 
@@ -94,7 +94,7 @@ function vbdOf({ userdevice, bootable, mode }: RestorePlanDisk): Fields {
 /** Objects in the order of their ids. */
 class OvaObjects {
   readonly #objects = new Map<string, string>();
-  /** Of equal length, as XAPI reads disks in the alphabetical order of their ids. */
+  /** Ids have equal lengths, because XAPI reads disks in the alphabetical order of their ids. */
   #next = 1000;
 
   nextId(): string {

@@ -48,7 +48,10 @@ export function structOf(
   return `<struct>${texts.join("")}</struct>`;
 }
 
-/** What a field has that nobody has set. @param type see `toXmlValue` */
+/**
+ * Default of a field.
+ * @param type see `toXmlValue`
+ */
 export function emptyValue(type: string): unknown {
   const [kind] = /(set|map|ref)$/.exec(type) ?? [type];
   switch (kind) {
@@ -79,7 +82,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
-/** Control characters are left out: XML has no form for them. */
+/** Removes control characters, which XML cannot represent. */
 function escapeXml(text: string): string {
   // eslint-disable-next-line no-control-regex -- those that XML excludes
   const special = /[<>&"\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;

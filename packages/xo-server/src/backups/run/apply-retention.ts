@@ -8,13 +8,16 @@ export interface RetentionRequest {
   /** UUID. */
   readonly vm: string;
   readonly repository: string;
-  /** The backup that was just stored: never deleted. */
+  /** The backup that was just stored, which is never deleted. */
   readonly newest: string;
   readonly rules: Retention;
   readonly timezone: string | undefined;
 }
 
-/** Backups of one VM, or one other item, that no rule keeps. @returns ids in the repository */
+/**
+ * Backups of one VM or item that no rule keeps.
+ * @returns ids in the repository
+ */
 export function expired(
   backups: readonly StoredBackup[],
   request: Omit<RetentionRequest, "vm">,
@@ -32,7 +35,11 @@ export function expired(
     .filter((id) => id !== newest);
 }
 
-/** Deletes what no rule keeps; no data is moved. @returns ids in the repository @throws XoError */
+/**
+ * Deletes backups that no rule keeps, without moving data.
+ * @returns ids in the repository
+ * @throws XoError
+ */
 export async function applyRetention(
   archives: ArchiveAccess,
   request: RetentionRequest,

@@ -3,7 +3,7 @@ import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
 
-/** The backups of VMs in repositories, as runs need them. */
+/** The backups of VMs in repositories, for runs. */
 export function createArchiveAccess(
   archives: Pick<Archives, "ofVm" | "ofItem" | "refresh" | "remove">,
   repositories: Pick<Repositories, "run">,
@@ -16,7 +16,7 @@ export function createArchiveAccess(
       return ownBackups(await archives.ofItem(repository, item));
     },
     async refresh(repository, isAfterCrash = false) {
-      // The server may have stopped before it kept the state of the log.
+      // The server may have stopped before it stored the state of the log.
       if (isAfterCrash) await repositories.run(repository, { type: "open" });
       await archives.refresh(repository);
     },
@@ -25,7 +25,7 @@ export function createArchiveAccess(
   };
 }
 
-/** Backups of a job, without copies, which have the retention of their mirror job. */
+/** Backups of a job without copies, to which the retention of their mirror job applies. */
 function ownBackups(all: readonly Archive[]): StoredBackup[] {
   return all
     .filter(({ properties }) => properties["mirror"] === undefined)
@@ -47,7 +47,7 @@ function toStored({
     job: String(job),
     schedule: typeof schedule === "string" ? schedule : undefined,
     run: String(run),
-    // That of the snapshot: the manifest is written when the data is stored.
+    // The time of the snapshot, because the manifest is written when the data is stored.
     time: typeof taken === "number" ? taken : time,
   };
 }

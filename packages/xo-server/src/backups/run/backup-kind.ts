@@ -105,7 +105,7 @@ export class BackupKind implements JobKind {
     }
   }
 
-  /** VMs that are left to do, and the entries of the others. */
+  /** The VMs that remain to be backed up, and the entries of the others. */
   async #targets(
     { job, choice }: KindRun,
     settings: BackupBody,
@@ -119,7 +119,7 @@ export class BackupKind implements JobKind {
     const selected = new Map(
       vms.filter(isChosen).map((vm) => [vm.id, vm] as const),
     );
-    // Begun before the restart, and not selected any more: it is completed.
+    // A VM that was begun before the restart is completed, even if it is no longer selected.
     for (const [id, { entry }] of before)
       if (!selected.has(id))
         selected.set(id, { id, name: entry?.name ?? id, object: undefined });

@@ -16,7 +16,7 @@ export interface PlannedDisk {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Whether only what changed is read; the transport is chosen when the snapshot exists. */
+  /** Whether only changes are read. The transport is chosen when the snapshot exists. */
   readonly mode: "full" | "incremental";
   readonly reasons?: readonly string[];
 }
@@ -25,7 +25,7 @@ export interface PlannedVm {
   readonly vm: string;
   readonly name: string;
   readonly snapshot?: string;
-  /** Why it would not be backed up. */
+  /** Why the backup would fail. */
   readonly problem?: string;
   readonly repositories?: readonly {
     readonly repository: string;
@@ -54,7 +54,7 @@ interface PlanParts {
   readonly archives: ArchiveAccess;
 }
 
-/** VMs whose disks are read for a plan. */
+/** Maximum number of VMs whose disks are read for a plan. */
 const MAX_PLANNED = 100;
 
 /** @throws XoError errors that a run would have before its first VM */

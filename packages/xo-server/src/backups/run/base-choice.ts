@@ -4,15 +4,15 @@ import type { VmDisk } from "./vm-records.js";
 import { baseProblem } from "./disk-source.js";
 import { listDiskSnapshots, type SnapshotDisk } from "./vm-snapshots.js";
 
-/** What an incremental backup in one repository is based on. */
+/** The backup that an incremental backup in one repository is based on. */
 export interface BaseChoice {
   /** Id of the backup; absent: everything is read. */
   readonly backup?: string;
-  /** By uuid of the disk. */
+  /** Snapshots by the UUID of the disk. */
   readonly disks: ReadonlyMap<string, SnapshotDisk>;
-  /** Why disks have no base, by uuid of the disk. */
+  /** Why a disk has no base, by the UUID of the disk. */
   readonly problems: ReadonlyMap<string, string>;
-  /** Incremental backups since the last full one. */
+  /** Number of incremental backups since the last full one. */
   readonly incrementals: number;
 }
 

@@ -2,11 +2,11 @@ import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { mapOf, read } from "./xapi-objects.js";
 
-/** Moving disks while they are read would end a backup. */
+/** A migration of disks that are being read would make the backup fail. */
 const BLOCKED = ["migrate_send", "pool_migrate"] as const;
 const REASON = "xo-server backup";
 
-/** Blocks migrations of a VM; operations that are blocked already stay as they are. */
+/** Blocks migrations of a VM. Operations that are already blocked are not changed. */
 export async function blockMigration(
   xapi: Xapi,
   vm: Ref,
@@ -22,7 +22,7 @@ export async function blockMigration(
       ]);
 }
 
-/** @param isOver whether a run has ended; default: all have */
+/** @param isOver whether a run has ended; default: all runs have */
 export async function unblockMigration(
   xapi: Xapi,
   vm: Ref,
@@ -36,7 +36,10 @@ export async function unblockMigration(
   }
 }
 
-/** The run that has blocked an operation. @param reason as in blocked_operations */
+/**
+ * The run that has blocked an operation.
+ * @param reason the value in blocked_operations
+ */
 export function blockingRun(reason: unknown): string | undefined {
   if (typeof reason !== "string" || !reason.startsWith(REASON))
     return undefined;

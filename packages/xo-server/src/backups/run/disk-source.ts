@@ -16,19 +16,19 @@ import type { VmDisk } from "./vm-records.js";
 export type SourceKind =
   "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw" | "xva";
 
-/** What a worker reads a disk from, for its order. */
+/** The source from which a worker reads a disk. */
 export interface DiskSource {
   readonly kind: SourceKind;
-  /** Of the disk in the order. */
+  /** Members of the disk in the order. */
   readonly input: Pick<BackupDisk, "source" | "changedBlocks" | "delta">;
-  /** Why it is not read in a way that reads less. */
+  /** Why better sources are not used. */
   readonly reasons: readonly string[];
 }
 
 export interface SourceRequest {
   readonly disk: VmDisk;
   readonly snapshot: SnapshotDisk;
-  /** The snapshot that the backup `base` of the order has; absent: everything is read. */
+  /** The snapshot of the backup that is the `base` of the order; absent: everything is read. */
   readonly base: SnapshotDisk | undefined;
   /** Why there is no base. */
   readonly noBase?: string | undefined;
@@ -37,10 +37,13 @@ export interface SourceRequest {
 
 /** Bytes per bit of the bitmap. */
 const GRAIN = 65_536;
-/** VHD cannot hold larger disks, in bytes. */
+/** Maximum size of a disk in VHD format, in bytes. */
 const MAX_VHD = 2_040 * 2 ** 30;
 
-/** The way to read a disk that reads least. @throws XapiError, XoError of the connection */
+/**
+ * Chooses the source that requires the least reading.
+ * @throws XapiError, XoError of the connection
+ */
 export async function chooseSource(
   xapi: Xapi,
   request: SourceRequest,
@@ -76,15 +79,15 @@ export async function chooseSource(
   return { kind: format, input: { source }, reasons };
 }
 
-/** How disks are read that could not be read as planned. */
+/** Disks that could not be read from the chosen source. */
 export interface Replacement {
-  /** Their snapshot. */
+  /** The snapshot of the VM. */
   readonly vm: Ref;
   readonly reason: string;
 }
 
 /**
- * Without NBD and changed block tracking, for a repetition after they have failed.
+ * Sources without NBD and changed block tracking, after these have failed.
  * @returns in the order of the requests
  * @throws as chooseSource
  */
@@ -103,7 +106,8 @@ export async function streamInstead(
 }
 
 /**
- * All disks in one export of the whole snapshot (XAPI `GET /export`), where their content can be read in no other way.
+ * One export of the whole snapshot for all disks (XAPI `GET /export`), if their
+ * content cannot be read in another way.
  * @returns in the order of the requests
  * @throws as chooseSource
  */
@@ -114,7 +118,7 @@ export async function exportInstead(
 ): Promise<DiskSource[]> {
   const srs = requests.map(({ disk }) => disk.sr);
   const place = { path: "/export", query: { ref: vm } };
-  // The same for all: disks with equal endpoints are read from one export.
+  // The same endpoint for all disks: disks with equal endpoints are read from one export.
   const endpoint = await endpointOf(xapi, srs, place);
   return requests.map(({ snapshot: { uuid: vdi } }) => ({
     kind: "xva",
@@ -162,7 +166,7 @@ function toServer(info: XapiRecord): NbdServer {
   };
 }
 
-/** @returns undefined: they are not known; `reasons` has why */
+/** @returns undefined: they are not known; the reason is added to `reasons` */
 async function changedBlocksOf(
   xapi: Xapi,
   { base, snapshot, body }: SourceRequest,

@@ -3,9 +3,9 @@ import type { Xapi } from "@xo-server/xen-api";
 import { read, readAll, refsOf, textOf } from "./xapi-objects.js";
 
 /**
- * The address of a host that has all SRs attached: its handlers read their disks
+ * The address of a host with access to all SRs, whose handlers read the disks
  * without a redirect from the coordinator.
- * @returns undefined: the coordinator has them, or no host
+ * @returns undefined: the coordinator has access, or no host does
  */
 export async function hostWithSrs(
   xapi: Xapi,

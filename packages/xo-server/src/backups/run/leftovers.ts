@@ -12,11 +12,11 @@ export interface LeftoversOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns" | "backupRepositories">;
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;
-  /** Of several servers one searches. Default: this one. */
+  /** With several servers on one database, one of them searches. Default: this one. */
   readonly leases?: Pick<Leases, "compete">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
-  /** Removes what restore tests have left. */
+  /** Removes leftovers of restore tests. */
   readonly sweepTests: () => Promise<void>;
 }
 
@@ -37,9 +37,9 @@ const PAGE = 500;
 const LEFTOVERS = "backup-leftovers";
 
 /**
- * Removes what runs that have ended have left in pools: a run continues after a
- * restart, unless its task was lost, its user was deleted or the pool did not
- * answer when it ended.
+ * Removes leftovers of ended runs from pools. A run normally continues after a
+ * restart and cleans up itself, unless its task was lost, its user was deleted, or
+ * the pool did not answer at its end.
  */
 export class Leftovers {
   readonly #options: LeftoversOptions;
@@ -83,7 +83,10 @@ export class Leftovers {
     if (isOurs) await this.sweep();
   }
 
-  /** Reads no objects on a server that has no backups: nothing was left, and every list would be filled at its start. */
+  /**
+   * Does nothing on a server without backups: there are no leftovers, and listing
+   * objects would fill every list at its start.
+   */
   async sweep(): Promise<void> {
     const { jobRuns, backupRepositories } = this.#options.store;
     const { runs } = await jobRuns.list({ limit: 1 });
@@ -116,7 +119,7 @@ export class Leftovers {
     this.#options.logger.info(`snapshot ${id} of backup run ${run} is deleted`);
   }
 
-  /** Kept for changed block tracking only; its job was deleted. */
+  /** A disk that is only kept for changed block tracking, while its job was deleted. */
   async #sweepDisk({ id, uuid = id, other_config }: Row) {
     const marks = readMarks(other_config ?? {}, uuid);
     if (marks === undefined || !(await this.#isLeft(marks.run, marks))) return;
@@ -132,7 +135,7 @@ export class Leftovers {
     this.#options.logger.info(`migration of VM ${id} is unblocked`);
   }
 
-  /** Runs of other servers are not known, and not touched. */
+  /** Runs of other servers are unknown here and not changed. */
   async #isLeft(runId: string, marks: Marks | undefined): Promise<boolean> {
     const { jobs } = this.#options.store;
     if (!(await this.#isOver(runId))) return false;

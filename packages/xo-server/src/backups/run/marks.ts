@@ -6,11 +6,14 @@ export const MARK = {
   run: "xo:backup:run",
   /** ms since the epoch. */
   time: "xo:backup:time",
-  /** `<repository>/<backup>`, separated by commas: the backups that have its contents. */
+  /** `<repository>/<backup>`, separated by commas: the backups with the same contents. */
   backup: "xo:backup:backup",
   /** Number of incremental backups since the last full one. */
   incrementals: "xo:backup:incrementals",
-  /** The snapshot's own UUID: XAPI copies `other_config` to what is created from it. */
+  /**
+   * The snapshot's own UUID. XAPI copies `other_config` to objects that are created
+   * from the snapshot, which have another UUID.
+   */
   self: "xo:backup:uuid",
 } as const;
 
@@ -20,12 +23,12 @@ export interface Marks {
   readonly job: string;
   readonly run: string;
   readonly time: number;
-  /** Backup by repository. */
+  /** Id of the backup by repository. */
   readonly backups: ReadonlyMap<string, string>;
   readonly incrementals: number;
 }
 
-/** @returns undefined: it was not created by a backup */
+/** @returns undefined: the snapshot was not created by a backup */
 export function readMarks(config: Config, uuid: string): Marks | undefined {
   const job = config[MARK.job];
   if (job === undefined || config[MARK.self] !== uuid) return undefined;
@@ -38,7 +41,7 @@ export function readMarks(config: Config, uuid: string): Marks | undefined {
   };
 }
 
-/** `other_config` with these marks in place of others. */
+/** `other_config` with these marks instead of previous ones. */
 export function withMarks(
   config: Config,
   uuid: string,
@@ -73,7 +76,7 @@ function toBackups(text: string): ReadonlyMap<string, string> {
   return new Map(pairs);
 }
 
-/** The run is named in the snapshot: it is known even before it is marked. */
+/** Name of a snapshot. It contains the run, which is thus known before the snapshot is marked. */
 export function snapshotName(jobName: string, runId: string): string {
   return `Backup ${jobName} (run ${runId})`.slice(-250);
 }

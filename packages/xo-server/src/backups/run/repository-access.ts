@@ -5,7 +5,7 @@ import type {
 } from "@xo-server/backup";
 import type { ItemLogEntry } from "../report/item-log.js";
 
-/** A repository, as far as a run needs it. */
+/** The part of a repository that a run uses. */
 export interface TargetRepository {
   readonly id: string;
   readonly name: string;
@@ -53,7 +53,7 @@ export interface StoredBackup {
   readonly time: number;
 }
 
-/** What is in the repositories. */
+/** The backups in the repositories. */
 export interface ArchiveAccess {
   /** Known backups of a VM in all repositories. @param vm its uuid */
   ofVm(vm: string): Promise<readonly StoredBackup[]>;
@@ -63,11 +63,15 @@ export interface ArchiveAccess {
     item: Pick<ItemLogEntry, "type" | "id">,
   ): Promise<readonly StoredBackup[]>;
   /**
-   * Reads what is new in a repository.
-   * @param isAfterCrash something may have been stored that this server does not know
+   * Reads new entries of a repository's log.
+   * @param isAfterCrash whether backups may have been stored that this server does
+   * not know
    * @throws XoError
    */
   refresh(repository: string, isAfterCrash?: boolean): Promise<void>;
-  /** Deletes backups of one repository; no data is moved. @throws XoError */
+  /**
+   * Deletes backups of one repository, without moving data.
+   * @throws XoError
+   */
   remove(repository: string, backups: readonly string[]): Promise<void>;
 }

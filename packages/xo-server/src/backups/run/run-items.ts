@@ -12,10 +12,10 @@ import {
   type ItemRunBody,
 } from "../report/item-log.js";
 
-/** What a run works on, one after the other. */
+/** An item of a run, which processes one after the other. */
 export type RunItem = Pick<ItemLogEntry, "type" | "id" | "name">;
 
-/** What was done for an item; it failed if there is an error. */
+/** The result for an item, which has failed if there is an error. */
 export type ItemResult = Pick<
   ItemLogEntry,
   "repositories" | "warnings" | "error" | "reason"
@@ -25,18 +25,18 @@ export interface ItemRunOptions<T extends RunItem> {
   readonly clock: Pick<WallClock, "now">;
   readonly concurrency: number;
   readonly isStopping: () => boolean;
-  /** @throws XoError: then the run fails */
+  /** @throws XoError which makes the run fail */
   readonly listItems: () => Promise<readonly T[]> | readonly T[];
-  /** @throws XoError: then the item fails */
+  /** @throws XoError which makes the item fail */
   readonly process: (item: T, work: TaskContext) => Promise<ItemResult>;
 }
 
 const STEP = "item:";
 
 /**
- * Works on the items of a run, and persists what was done for each: a run that
- * continues after a restart of the server leaves out those.
- * Never rejects: errors are part of the outcome.
+ * Processes the items of a run, and persists each result, so that a run that
+ * continues after a restart of the server skips completed items. Never rejects:
+ * errors are part of the outcome.
  */
 export async function runItems<T extends RunItem>(
   run: KindRun,
@@ -114,7 +114,10 @@ function entriesBefore({ interrupted }: KindRun): ItemLogEntry[] {
   );
 }
 
-/** Items end in any order; their log has that of the plan, after those that are not in it any more. */
+/**
+ * Sorts entries in the order of the plan, because items end in any order; entries
+ * that are no longer in the plan come first.
+ */
 function sortAs(items: readonly RunItem[], entries: ItemLogEntry[]): void {
   const order = new Map(items.map((item, i) => [keyOf(item), i]));
   const placeOf = (entry: ItemLogEntry) => order.get(keyOf(entry)) ?? -1;

@@ -1,7 +1,7 @@
 import type { Store } from "@xo-server/store";
 import type { KindRun } from "../../jobs/job-kind.js";
 
-/** The time zone of a run: of its settings, else of its schedule. */
+/** The time zone of a run: that of its settings, otherwise that of its schedule. */
 export function timezoneOf(
   { schedules }: Pick<Store, "schedules">,
   { job, scheduleId }: Pick<KindRun, "job" | "scheduleId">,

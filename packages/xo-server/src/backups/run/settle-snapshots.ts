@@ -14,11 +14,11 @@ import {
 
 export interface SettleSnapshotsOptions {
   readonly job: string;
-  /** The run that has just backed the VM up. */
+  /** The run that has just backed up the VM. */
   readonly run: string;
-  /** Whose next incremental backups need a snapshot; none: no snapshot is needed. */
+  /** Repositories whose next incremental backup needs a snapshot; empty: none does. */
   readonly repositories: readonly string[];
-  /** Whether the data of the snapshot is destroyed if changed block tracking does without. */
+  /** Whether the data of the snapshot is destroyed if changed block tracking does not need it. */
   readonly purges: boolean;
   readonly warn: (text: string) => void;
 }

@@ -34,7 +34,7 @@ export interface StoreRequest {
   /** The snapshot of the VM. */
   readonly snapshot: Ref;
   readonly snapshotDisks: readonly SnapshotDisk[];
-  /** Of the manifest, without the mode. */
+  /** Properties of the manifest, without the mode. */
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -167,7 +167,7 @@ async function order(
   return toResult(written, { mode, planned, incrementals });
 }
 
-/** Content to read, and how to read it. */
+/** The content to read, and its sources. */
 export function toContent(
   { maxRate }: BackupBody,
   planned: readonly Planned[],
@@ -227,7 +227,7 @@ function isPlainStream({ kind }: DiskSource): boolean {
   return kind === "vhd" || kind === "raw";
 }
 
-/** @returns undefined: another source would have it too */
+/** @returns undefined: another source would fail too */
 export function sourceProblem(error: unknown): string | undefined {
   const { code, cause, data, message } = error as {
     readonly code?: unknown;

@@ -12,13 +12,17 @@ import {
 
 export type SeveralRequest = Omit<StoreRequest, "repository">;
 
-/** A repository, and what an incremental backup in it is based on. */
+/** A repository, and the backup that an incremental backup in it is based on. */
 export interface BasedRepository {
   readonly repository: string;
   readonly base: BaseChoice;
 }
 
-/** Repositories whose last backups are of the same snapshots: they need the same data. @throws XapiError */
+/**
+ * Groups repositories whose last backups are of the same snapshots, and which
+ * therefore need the same data.
+ * @throws XapiError
+ */
 export async function groupByBase(
   { xapi, archives }: Pick<StoreParts, "xapi" | "archives">,
   request: SeveralRequest,
@@ -46,8 +50,8 @@ export async function groupByBase(
 /**
  * Reads the snapshot of a VM once for several repositories.
  * @param group of `groupByBase`
- * @returns by repository: what was stored, or why not; those are missing that can
- *   try another source
+ * @returns results by repository: the stored backup, or the error. Repositories are
+ * missing that can try another source
  * @throws XapiError, XoError
  */
 export async function storeInSeveral(

@@ -11,16 +11,16 @@ export interface VmBackupParts {
   readonly clock: Pick<WallClock, "now">;
 }
 
-/** The run that a VM is backed up in. */
+/** The run in which a VM is backed up. */
 export interface VmBackupRun {
   readonly job: { readonly id: string; readonly name: string };
   readonly runId: string;
   readonly scheduleId: string | undefined;
   readonly settings: BackupBody;
   readonly timezone: string | undefined;
-  /** Persists what is done: resolves when it is on disk, never while the server stops. */
+  /** Persists the state. Resolves when it is on disk, and never while the server stops. */
   readonly persist: (state: VmRunState) => Promise<void>;
-  /** Continued after a restart: a backup may have been stored before it. */
+  /** Whether the run is continued after a restart: a backup may have been stored before it. */
   readonly isResumed: boolean;
   /** Pool of the VM, for the manifest. */
   readonly pool: { readonly uuid: string; readonly name: string };

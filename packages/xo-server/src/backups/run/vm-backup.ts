@@ -23,7 +23,7 @@ import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
 
 interface Prepared {
   readonly vm: PoolObject;
-  /** Not cancelled with the task. */
+  /** Calls of this client are not cancelled with the task. */
   readonly cleanupXapi: Xapi;
   readonly contents: VmContents;
 }
@@ -39,7 +39,7 @@ export class VmBackup {
   #state: VmRunState;
   #skipped: VmContents["skipped"] = [];
 
-  /** @param before what the previous process has persisted */
+  /** @param before the state that the previous process has persisted */
   constructor(
     parts: VmBackupParts,
     run: VmBackupRun,
@@ -63,7 +63,7 @@ export class VmBackup {
     });
   }
 
-  /** Never rejects, and never resolves if the server stops meanwhile. */
+  /** Never rejects, and never resolves if the server stops in the meantime. */
   async run(): Promise<VmLogEntry> {
     const { retries = 0 } = this.#run.settings;
     for (;;) {
@@ -79,7 +79,7 @@ export class VmBackup {
     }
   }
 
-  /** @returns why it failed */
+  /** @returns why the attempt failed */
   async #attempt(): Promise<Error | undefined> {
     try {
       const prepared = await this.#prepare();
@@ -93,7 +93,7 @@ export class VmBackup {
     }
   }
 
-  /** Leaves nothing behind but what the next backup needs. */
+  /** Cleans up everything that the next backup does not need. */
   async #end(error: Error | undefined): Promise<VmLogEntry> {
     await this.#cleanUp();
     await this.#transfers.applyRetention((text) => {
@@ -180,7 +180,7 @@ export class VmBackup {
     return { vm, cleanupXapi, contents };
   }
 
-  /** The snapshot of this run: the one that the previous process has taken, or a new one. */
+  /** The snapshot of this run: one that the previous process has taken, or a new one. */
   async #snapshot({
     vm,
     cleanupXapi,
@@ -264,7 +264,7 @@ export class VmBackup {
   }
 }
 
-/** A repetition would fail in the same way. */
+/** Whether a retry would fail in the same way. */
 function isRefusal(error: Error): boolean {
   return (
     error instanceof XoError &&

@@ -4,7 +4,7 @@ import { listDiskSnapshots } from "./vm-snapshots.js";
 import { mapOf, read, refsOf, sizeOf, textOf } from "./xapi-objects.js";
 import type { VmContents, VmDisk } from "./vm-records.js";
 
-/** Storage drivers have at most 30 images in a chain; a snapshot adds one. */
+/** Storage drivers support at most 30 images in a chain; a snapshot adds one. */
 const MAX_SNAPSHOTS = 27;
 /** Free space that a snapshot on a thin SR needs, in bytes. */
 const MIN_FREE = 256 * 2 ** 20;
@@ -12,7 +12,7 @@ const MIN_FREE = 256 * 2 ** 20;
 const THICK = new Set(["lvm", "lvmoiscsi", "lvmohba", "lvmofcoe"]);
 
 /**
- * What prevents a snapshot of a VM, found before anything is changed.
+ * Checks what would prevent a snapshot of a VM, before anything is changed.
  * @throws XoError BACKUP_REFUSED
  */
 export async function checkVm(
@@ -24,7 +24,7 @@ export async function checkVm(
 ): Promise<void> {
   const vm = textOf(records.VM, "uuid");
   if (disks.length === 0 && Object.keys(records.VBDs).length > 0)
-    // A VM without disks has its configuration to back up.
+    // A VM without disks still has a configuration to back up.
     if (Object.keys(records.VDIs).length > 0)
       throw refused(vm, "all of its disks are excluded");
   const blocked = mapOf(records.VM, "blocked_operations")["snapshot"];
@@ -56,7 +56,7 @@ async function checkSpace(
 ): Promise<void> {
   const record = await read(xapi, "SR", sr);
   const size = sizeOf(record, "physical_size");
-  // Unknown to the driver.
+  // The driver does not report the size.
   if (size <= 0) return;
   const free = size - sizeOf(record, "physical_utilisation");
   const needed = THICK.has(textOf(record, "type"))

@@ -12,20 +12,20 @@ import {
   type XapiRecord,
 } from "./xapi-objects.js";
 
-/** Records as XAPI gives them, by reference: what a restore creates the VM from. */
+/** Records as XAPI returns them, by reference; a restore creates the VM from them. */
 export interface VmRecords {
   readonly VM: XapiRecord;
   readonly VBDs: Readonly<Record<Ref, XapiRecord>>;
   readonly VDIs: Readonly<Record<Ref, XapiRecord>>;
   readonly VIFs: Readonly<Record<Ref, XapiRecord>>;
-  /** With `contents`, a secret of the guest. */
+  /** Includes `contents`, a secret of the guest. */
   readonly VTPMs: Readonly<Record<Ref, XapiRecord>>;
   readonly networks: Readonly<Record<Ref, XapiRecord>>;
   readonly SRs: Readonly<Record<Ref, XapiRecord>>;
   readonly guest: XapiRecord;
 }
 
-/** A disk that a VM has attached. */
+/** A disk that is attached to a VM. */
 export interface VmDisk {
   readonly vdi: Ref;
   readonly uuid: string;
@@ -38,7 +38,7 @@ export interface VmDisk {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** What is backed up of a VM. */
+/** The parts of a VM that are backed up. */
 export interface VmContents {
   readonly records: VmRecords;
   readonly disks: readonly VmDisk[];
@@ -47,7 +47,7 @@ export interface VmContents {
   readonly ignored: readonly Ref[];
 }
 
-/** Disks with this in their names are not backed up. */
+/** Disks whose names contain this text are not backed up. */
 const NO_BACKUP = "[NOBAK]";
 
 /** @throws XapiError; the error of the VTPM's contents */
@@ -161,7 +161,7 @@ async function readVtpms(
   return all;
 }
 
-/** Reads properties of the guest system; none without guest tools. */
+/** Reads properties of the guest system; empty without guest tools. */
 async function readGuest(xapi: Xapi, vm: XapiRecord): Promise<XapiRecord> {
   const ref = textOf(vm, "guest_metrics");
   if (ref === "" || ref === "OpaqueRef:NULL") return {};
@@ -172,7 +172,7 @@ async function readGuest(xapi: Xapi, vm: XapiRecord): Promise<XapiRecord> {
       networks: mapOf(record, "networks"),
     };
   } catch (error) {
-    // The guest was shut down meanwhile.
+    // The guest was shut down in the meantime.
     if (error instanceof XapiError) return {};
     throw error;
   }

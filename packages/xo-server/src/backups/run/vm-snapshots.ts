@@ -19,7 +19,7 @@ export interface BackupSnapshot {
   readonly ref: Ref;
   readonly uuid: string;
   readonly run: string;
-  /** Absent: it was not marked before the server stopped. */
+  /** Absent: the server stopped before the snapshot was marked. */
   readonly marks?: Marks;
 }
 
@@ -167,7 +167,7 @@ export async function deleteDisk(xapi: Xapi, ref: Ref): Promise<void> {
 }
 
 /**
- * Deletes a snapshot, but keeps what changed block tracking needs of its disks.
+ * Deletes the data of a snapshot, but keeps its changed block tracking data.
  * @throws XapiError
  */
 export async function destroySnapshotData(

@@ -19,7 +19,7 @@ import type { VmContents } from "./vm-records.js";
 import { readSnapshotDisks, type BackupSnapshot } from "./vm-snapshots.js";
 import type { VmRunState } from "./vm-state.js";
 
-/** The VM, and what is known of its backup in this run. */
+/** The VM, and the state of its backup in this run. */
 export interface TransferredVm {
   readonly vm: string;
   readonly work: TaskContext;
@@ -30,7 +30,7 @@ export interface TransferredVm {
 }
 
 interface Snapshotted {
-  /** Not cancelled with the task. */
+  /** Calls of this client are not cancelled with the task. */
   readonly cleanupXapi: Xapi;
   readonly contents: VmContents;
 }
@@ -39,10 +39,10 @@ interface Subject extends Snapshotted {
   readonly snapshot: BackupSnapshot;
 }
 
-/** Of a backup that is stored, maybe before the server stopped. */
+/** A stored backup, possibly stored before the server stopped. */
 type Stored = Partial<StoreResult> & { readonly incrementals: number };
 
-/** Stores the snapshot of a VM in each repository of the job that does not have it. */
+/** Stores the snapshot of a VM in each repository of the job that does not contain it. */
 export class VmTransfers {
   readonly #parts: VmBackupParts;
   readonly #run: VmBackupRun;
@@ -56,7 +56,7 @@ export class VmTransfers {
     this.#subject = subject;
   }
 
-  /** Incremental backups since the last full one, with this one. */
+  /** Number of incremental backups since the last full one, including this one. */
   get incrementals(): number {
     return this.#incrementals;
   }
@@ -65,7 +65,7 @@ export class VmTransfers {
     return [...this.#entries.values()];
   }
 
-  /** Why it is not in all repositories. */
+  /** Why the backup is not in all repositories. */
   failure(): Error | undefined {
     const failed = this.entries().filter(({ status }) => status === "failure");
     if (failed.length === 0) return undefined;
@@ -81,7 +81,7 @@ export class VmTransfers {
     });
   }
 
-  /** Failures are in the entries: one does not affect other repositories. */
+  /** Failures are part of the entries: one does not affect other repositories. */
   async run(snapshotted: Snapshotted, snapshot: BackupSnapshot): Promise<void> {
     const { work } = this.#subject;
     const open = this.#run.settings.repositories.filter(
@@ -99,7 +99,10 @@ export class VmTransfers {
     }
   }
 
-  /** Deletes backups that the retention does not keep, where this one was stored. */
+  /**
+   * Deletes backups that the retention does not keep, in repositories where this
+   * backup was stored.
+   */
   async applyRetention(warn: (text: string) => void): Promise<void> {
     const { job, scheduleId, settings, timezone } = this.#run;
     const isOwn =
@@ -136,7 +139,10 @@ export class VmTransfers {
     if (Object.keys(stored).length > 0) await onStored(stored);
   }
 
-  /** Reads the disks once for those that need the same. @returns repositories with a result */
+  /**
+   * Reads the disks once for repositories that need the same data.
+   * @returns repositories with a result
+   */
   async #storeInSeveral(
     open: readonly string[],
     subject: Subject,
@@ -167,7 +173,7 @@ export class VmTransfers {
         }
         await this.#persistStored(...ids);
       } catch (error) {
-        // Each is tried for itself, and reports its own error.
+        // Each repository is then tried separately, and reports its own error.
         work.warn(
           `disks are read for each repository: ${toError(error).message}`,
         );
@@ -176,7 +182,7 @@ export class VmTransfers {
     return tried;
   }
 
-  /** @param tried gets repositories that cannot be used */
+  /** @param tried repositories that cannot be used are added to it */
   async #groups(
     open: readonly string[],
     subject: Subject,
@@ -199,7 +205,7 @@ export class VmTransfers {
       const { xapi, request } = await this.#request(subject);
       return await groupByBase({ xapi, archives }, request, usable);
     } catch {
-      // Each is tried for itself, and reports the error.
+      // Each repository is then tried separately, and reports the error.
       return [];
     }
   }
@@ -237,7 +243,7 @@ export class VmTransfers {
     try {
       return this.#parts.repositories.get(repository).name;
     } catch {
-      // It was removed from the server: the error of the entry says so.
+      // The repository was removed from the server, which the error of the entry reports.
       return repository;
     }
   }

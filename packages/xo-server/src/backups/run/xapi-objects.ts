@@ -5,7 +5,10 @@ import { isSet } from "../../vms/xapi-records.js";
 export type XapiRecord = Readonly<Record<string, unknown>>;
 type Caller = Pick<Xapi, "call">;
 
-/** XAPI's record as it is now. @throws XapiError HANDLE_INVALID: it does not exist */
+/**
+ * Reads the current record from XAPI.
+ * @throws XapiError HANDLE_INVALID: it does not exist
+ */
 export async function read(
   xapi: Caller,
   className: string,
@@ -32,7 +35,7 @@ export function textOf(record: XapiRecord | undefined, key: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** In bytes; XAPI sends 64-bit integers as strings. 0: missing. */
+/** A size in bytes; XAPI sends 64-bit integers as strings. 0: missing. */
 export function sizeOf(record: XapiRecord | undefined, key: string): number {
   return Number(record?.[key] ?? 0);
 }
