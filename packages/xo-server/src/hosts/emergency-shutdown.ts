@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { TurnLimiter } from "../bulk/turn-limiter.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { eachOf, guestIdsOf } from "./guests.js";
-import { goDown } from "./restart.js";
+import { callIgnoringConnectionLoss } from "./restart.js";
 
 export interface EmergencyShutdownParts {
   readonly objects: PoolObjects;
@@ -45,7 +45,7 @@ export async function emergencyShutdown(
       await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
     }
   });
-  await goDown(host, "host.shutdown");
+  await callIgnoringConnectionLoss(host, "host.shutdown");
 }
 
 /**

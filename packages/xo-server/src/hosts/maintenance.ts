@@ -1,11 +1,11 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import {
-  whileEmpty,
+  whileEvacuated,
   type EmptyOptions,
-  type LeaveParts,
-} from "./empty-host.js";
+  type EvacuationOptions,
+} from "./evacuate-host.js";
 import { guestIdsOf, withoutBlocks } from "./guests.js";
-import { moveBack, type MoveParts } from "./move-back.js";
+import { migrateBackTo, type MoveParts } from "./migrate-back.js";
 
 /** Key in the host's other_config: ids of the VMs evacuated for maintenance, to migrate back. */
 const KEY = "xo:evacuatedVms";
@@ -22,14 +22,14 @@ export interface HostMaintenanceOptions extends EmptyOptions {
  */
 export async function enterHostMaintenance(
   host: PoolObject,
-  parts: LeaveParts,
+  parts: EvacuationOptions,
   { blocked, ...options }: HostMaintenanceOptions,
 ): Promise<void> {
   const moves = ["pool_migrate", "migrate_send"];
   // VMs of an earlier attempt stay in the list.
   const guests = [...new Set([...notedOn(host), ...guestIdsOf(host)])];
   await withoutBlocks(blocked, moves, () =>
-    whileEmpty(host, parts, options, () => note(host, guests)),
+    whileEvacuated(host, parts, options, () => note(host, guests)),
   );
 }
 
@@ -42,7 +42,7 @@ export async function exitHostMaintenance(
   await host.xapi.call("host.enable", [host.ref]);
   const guests = notedOn(host);
   if (guests.length === 0) return;
-  if (migrateBack) await moveBack(host, guests, parts);
+  if (migrateBack) await migrateBackTo(host, guests, parts);
   await note(host, []);
 }
 

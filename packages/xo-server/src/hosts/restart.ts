@@ -32,7 +32,7 @@ const CONNECTION_LOSS: ReadonlySet<string> = new Set<ErrorCode>([
  * success.
  * @throws XapiError if the pool refuses it
  */
-export async function goDown(
+export async function callIgnoringConnectionLoss(
   { xapi, ref }: PoolObject,
   method: "host.reboot" | "host.restart_agent" | "host.shutdown",
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function rebootAndWait(
   host: PoolObject,
   parts: RestartParts,
 ): Promise<void> {
-  await goDown(host, "host.reboot");
+  await callIgnoringConnectionLoss(host, "host.reboot");
   await untilBack(host.id, host.object["startTime"], parts);
 }
 
@@ -88,7 +88,7 @@ export async function restartAgent(
   host: PoolObject,
   parts: RestartParts,
 ): Promise<void> {
-  await goDown(host, "host.restart_agent");
+  await callIgnoringConnectionLoss(host, "host.restart_agent");
   const { agentStartTime } = host.object;
   await until(
     parts,

@@ -1,9 +1,9 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { guestsOf, toEach, withoutBlocks } from "./guests.js";
 import { undoAfter } from "../operations/undo.js";
-import { enableAgain } from "./empty-host.js";
+import { enableAgain } from "./evacuate-host.js";
 import { rebootAndWait, type RestartParts } from "./restart.js";
-import { nameOf } from "./stuck-vms.js";
+import { nameOf } from "./evacuation-blockers.js";
 
 /**
  * Suspends the VMs of a host to disk, reboots the host and resumes them. No

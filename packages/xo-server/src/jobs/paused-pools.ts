@@ -1,6 +1,6 @@
 import type { Job, Store } from "@xo-server/store";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { poolsUnderWay } from "../rolling/rolling-records.js";
+import { poolsWithActiveRun } from "../rolling/rolling-records.js";
 
 export interface PausedPoolsParts {
   readonly settings: Pick<Store["settings"], "list">;
@@ -17,7 +17,7 @@ export async function pausedReason(
   job: Job,
   { settings, objects, plan }: PausedPoolsParts,
 ): Promise<string | undefined> {
-  const paused = poolsUnderWay(settings);
+  const paused = poolsWithActiveRun(settings);
   if (paused.size === 0) return undefined;
   let planned: object;
   try {

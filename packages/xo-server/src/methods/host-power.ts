@@ -3,16 +3,16 @@ import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
 import {
   evacuateAll,
   vmsPreventingEvacuation,
-  whileEmpty,
-  type LeaveParts,
-} from "../hosts/empty-host.js";
+  whileEvacuated,
+  type EvacuationOptions,
+} from "../hosts/evacuate-host.js";
 import {
   enterHostMaintenance,
   exitHostMaintenance,
 } from "../hosts/maintenance.js";
-import { goDown, restartAgent } from "../hosts/restart.js";
+import { callIgnoringConnectionLoss, restartAgent } from "../hosts/restart.js";
 import { smartReboot } from "../hosts/smart-reboot.js";
-import { nameOf } from "../hosts/stuck-vms.js";
+import { nameOf } from "../hosts/evacuation-blockers.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -44,7 +44,7 @@ const parts = (
 const leaving = (
   { objects, services }: Pick<OperationContext, "objects" | "services">,
   { signal, task: work }: HandlerContext,
-): LeaveParts => ({
+): EvacuationOptions => ({
   objects: objects,
   evacuations: services.evacuations,
   signal,
@@ -241,8 +241,8 @@ export const hostRestart = defineOperation({
         bypassBlockedSuspend,
       });
     else
-      await whileEmpty(host, leaving(context, context), { force }, () =>
-        goDown(host, "host.reboot"),
+      await whileEvacuated(host, leaving(context, context), { force }, () =>
+        callIgnoringConnectionLoss(host, "host.reboot"),
       );
     return true;
   },
@@ -263,8 +263,13 @@ export const hostStop = defineOperation({
   rest: action("clean_shutdown", "CleanShutdownHost", { exposure: "deny" }),
   handler: async ({ id, bypassEvacuate = false }, context) => {
     const host = on(context, id);
-    const down = () => goDown(host, "host.shutdown");
-    await whileEmpty(host, leaving(context, context), { bypassEvacuate }, down);
+    const down = () => callIgnoringConnectionLoss(host, "host.shutdown");
+    await whileEvacuated(
+      host,
+      leaving(context, context),
+      { bypassEvacuate },
+      down,
+    );
     return true;
   },
 });

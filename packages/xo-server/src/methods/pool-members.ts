@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { joinPool } from "../hosts/join-pool.js";
 import { designateCoordinator } from "../hosts/designate-coordinator.js";
-import { nameOf } from "../hosts/stuck-vms.js";
+import { nameOf } from "../hosts/evacuation-blockers.js";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, idOf } from "./on-object.js";

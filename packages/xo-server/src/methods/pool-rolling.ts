@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nameOf } from "../hosts/stuck-vms.js";
+import { nameOf } from "../hosts/evacuation-blockers.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { abandonRun } from "../rolling/abandon-run.js";
 import type { RollingParts } from "../rolling/rolling-parts.js";

@@ -1,5 +1,5 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { movesEnded } from "../hosts/moves-ended.js";
+import { migrationsEnded } from "../hosts/migrations-ended.js";
 import {
   readAutomaticSettings,
   restoreSettings,
@@ -31,7 +31,7 @@ export class AutomaticSettings {
     this.#areSuspended = true;
     // The load balancer reads from the record that it must not start migrations any more.
     const hosts = turns.map(({ host }) => host);
-    await movesEnded(hosts, this.#parts);
+    await migrationsEnded(hosts, this.#parts);
   }
 
   /** Restores the settings from before the run. */

@@ -3,10 +3,13 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { undoAfter } from "../operations/undo.js";
 import { applyPlan } from "../placement/apply-plan.js";
-import { enableAgain, evacuate } from "../hosts/empty-host.js";
+import { enableAgain, evacuate } from "../hosts/evacuate-host.js";
 import { eachOf } from "../hosts/guests.js";
-import { nameOf, type StuckVm } from "../hosts/stuck-vms.js";
-import { orStartAgain, step, type TurnParts } from "./turn.js";
+import {
+  nameOf,
+  type EvacuationBlocker,
+} from "../hosts/evacuation-blockers.js";
+import { restartVmsOnFailure, step, type TurnParts } from "./turn.js";
 
 /** Maximum number of concurrent migrations per host, as source or as target. */
 const MOVES_PER_HOST = 3;
@@ -15,7 +18,7 @@ export interface EmptyRequest {
   readonly hosts: readonly PoolObject[];
   /** Absent: XAPI chooses the target hosts. */
   readonly actions: readonly Action[] | undefined;
-  readonly shutDown: readonly StuckVm[];
+  readonly shutDown: readonly EvacuationBlocker[];
 }
 
 /** Returns the parameters of the turn of a host. */
@@ -33,7 +36,7 @@ export async function emptyWave(
   partsOf: PartsOf,
 ): Promise<void> {
   const run = hosts.reduceRight<() => Promise<void>>(
-    (next, host) => () => orStartAgain(host.id, partsOf(host), next),
+    (next, host) => () => restartVmsOnFailure(host.id, partsOf(host), next),
     async () => {
       for (const host of hosts) await shutDownOn(host, shutDown, partsOf(host));
       await moveAll(hosts, actions, parts);
@@ -44,7 +47,7 @@ export async function emptyWave(
 
 async function shutDownOn(
   host: PoolObject,
-  all: readonly StuckVm[],
+  all: readonly EvacuationBlocker[],
   parts: TurnParts,
 ): Promise<void> {
   const stuck = all.filter((one) => one.host.id === host.id);

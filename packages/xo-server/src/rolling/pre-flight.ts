@@ -5,10 +5,10 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { eachOf } from "../hosts/guests.js";
 import {
   isCapacityError,
-  stuckOn,
-  withoutShutdown,
-  type StuckVm,
-} from "../hosts/stuck-vms.js";
+  listEvacuationBlockers,
+  blockersWithoutShutdown,
+  type EvacuationBlocker,
+} from "../hosts/evacuation-blockers.js";
 import type { WavePlanner } from "./wave-planner.js";
 
 export interface PreFlightParts {
@@ -33,9 +33,9 @@ export interface PreFlight {
   /** Absent: planning failed, or there is no planner. */
   readonly plan: RollingPlan | undefined;
   /** VMs that prevent the start of the run. */
-  readonly stuck: readonly StuckVm[];
+  readonly stuck: readonly EvacuationBlocker[];
   /** VMs that will be shut down and started again. */
-  readonly shutDown: readonly StuckVm[];
+  readonly shutDown: readonly EvacuationBlocker[];
   readonly conflict?: object | undefined;
 }
 
@@ -49,9 +49,9 @@ export async function preFlight(
   parts: PreFlightParts,
 ): Promise<PreFlight> {
   const { objects } = parts;
-  const reported: StuckVm[] = [];
+  const reported: EvacuationBlocker[] = [];
   await eachOf(request.hosts, async (host) => {
-    reported.push(...(await stuckOn(host, objects)));
+    reported.push(...(await listEvacuationBlockers(host, objects)));
   });
   const pinned = reported.filter((one) => !isCapacityError(one));
   const noRoom = reported.filter(isCapacityError);
@@ -64,13 +64,13 @@ export async function preFlight(
     plan,
     shutDown,
     stuck: [
-      ...(isShutDown ? await withoutShutdown(pinned) : pinned),
+      ...(isShutDown ? await blockersWithoutShutdown(pinned) : pinned),
       ...unplaced.filter(({ vm }) => !known.has(vm.id)),
     ],
     conflict: plan?.stuck.find(({ conflict }) => conflict)?.conflict,
   };
 
-  function unplacedIn({ stuck }: RollingPlan): StuckVm[] {
+  function unplacedIn({ stuck }: RollingPlan): EvacuationBlocker[] {
     const hasRules = parts.planner!.hasRules(request.pool);
     const refused = new Set(noRoom.map(({ vm }) => vm.id));
     return stuck.flatMap(({ host, unplaced, isProven }) =>
@@ -92,8 +92,8 @@ async function planAll(
     pinned,
     shutDown,
   }: {
-    readonly pinned: readonly StuckVm[];
-    readonly shutDown: readonly StuckVm[];
+    readonly pinned: readonly EvacuationBlocker[];
+    readonly shutDown: readonly EvacuationBlocker[];
   },
 ): Promise<RollingPlan | undefined> {
   if (planner === undefined || hosts.length === 0) return undefined;

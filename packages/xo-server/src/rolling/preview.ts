@@ -1,8 +1,11 @@
 import type { RollingPlan } from "@xo-server/placement";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { guestIdsOf } from "../hosts/guests.js";
-import { nameOf, type StuckVm } from "../hosts/stuck-vms.js";
-import { stuckReason } from "../hosts/stuck-reason.js";
+import {
+  nameOf,
+  type EvacuationBlocker,
+} from "../hosts/evacuation-blockers.js";
+import { blockerReason } from "../hosts/blocker-reason.js";
 import {
   afterInstallation,
   mostExtensiveRestart,
@@ -249,14 +252,14 @@ function hostProblems(
   return problems;
 }
 
-function toProblem({ vm, host, reason }: StuckVm): PreviewProblem {
+function toProblem({ vm, host, reason }: EvacuationBlocker): PreviewProblem {
   return {
     type: "VM",
     id: vm.id,
     name: nameOf(vm),
     host: host.id,
     code: reason[0] ?? "unknown",
-    reason: stuckReason(vm, reason),
+    reason: blockerReason(vm, reason),
     isFatal: true,
   };
 }

@@ -146,7 +146,7 @@ function isUnderWay({ stopped, suspension }: RollingRecord): boolean {
 }
 
 /** Pools with a run that is neither suspended nor stopped: the kind of the run by pool id. */
-export function poolsUnderWay(
+export function poolsWithActiveRun(
   settings: Pick<Store["settings"], "list">,
 ): Map<string, "reboot" | "update"> {
   const prefix = keyOf("");

@@ -1,6 +1,9 @@
 import { XoError } from "@xo-server/model";
-import { moveBack } from "../hosts/move-back.js";
-import { nameOf, refuseStuck } from "../hosts/stuck-vms.js";
+import { migrateBackTo } from "../hosts/migrate-back.js";
+import {
+  nameOf,
+  assertNoEvacuationBlockers,
+} from "../hosts/evacuation-blockers.js";
 import { isNoSuchObject } from "../objects/no-such-object.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { AutomaticSettings } from "./automatic-settings.js";
@@ -64,7 +67,7 @@ export class RollingRun {
       await this.#runWaves(before);
       if (this.#record.migrateBack !== false) {
         if (await this.#untilStart(0)) await this.#settings.suspend();
-        await this.#step("migrate VMs back", (own) => this.#moveBack(own));
+        await this.#step("migrate VMs back", (own) => this.#migrateBackTo(own));
       }
       await this.#step("restore HA and auto power-on", (own) =>
         this.#settings.restore(own),
@@ -91,7 +94,7 @@ export class RollingRun {
       (turn) => !isRebooting(objects.get(turn.host, "host"), turn),
     );
     const { stuck, conflict, plan } = await this.#preFlight(up);
-    refuseStuck(stuck, conflict);
+    assertNoEvacuationBlockers(stuck, conflict);
     const waves = plan?.waves ?? up.map(({ host }) => ({ hosts: [host] }));
     for (const { hosts, ...wave } of waves)
       this.#times.checkFits(
@@ -204,7 +207,7 @@ export class RollingRun {
     const planned = checked.plan?.waves[0];
     const hosts = planned?.hosts ?? [this.#firstOf(left)];
     const isIn = (host: string) => hosts.includes(host);
-    refuseStuck(
+    assertNoEvacuationBlockers(
       checked.stuck.filter(({ host }) => isIn(host.id)),
       checked.conflict,
     );
@@ -232,11 +235,14 @@ export class RollingRun {
     await work.part(name, (part) => run(objects.forTask(part)));
   }
 
-  async #moveBack(objects: PoolObjects): Promise<void> {
+  async #migrateBackTo(objects: PoolObjects): Promise<void> {
     const { work } = this.#parts;
     for (const { host, guests } of this.#record.turns)
       try {
-        await moveBack(objects.get(host, "host"), guests, { objects, work });
+        await migrateBackTo(objects.get(host, "host"), guests, {
+          objects,
+          work,
+        });
       } catch (error) {
         if (!isNoSuchObject(error)) throw error;
       }

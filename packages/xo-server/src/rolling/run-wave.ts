@@ -1,7 +1,7 @@
 import type { Action } from "@xo-server/placement";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { nameOf } from "../hosts/stuck-vms.js";
+import { nameOf } from "../hosts/evacuation-blockers.js";
 import { emptyWave } from "./empty-wave.js";
 import type { PreFlight } from "./pre-flight.js";
 import type { RollingJournal } from "./rolling-journal.js";

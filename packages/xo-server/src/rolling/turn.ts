@@ -2,9 +2,9 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { undoAfter } from "../operations/undo.js";
-import { enableAgain } from "../hosts/empty-host.js";
+import { enableAgain } from "../hosts/evacuate-host.js";
 import { eachOf } from "../hosts/guests.js";
-import { goDown, untilBack } from "../hosts/restart.js";
+import { callIgnoringConnectionLoss, untilBack } from "../hosts/restart.js";
 import { isNoSuchObject } from "../objects/no-such-object.js";
 import type { Turn } from "./rolling-record.js";
 import { verifyHost, type VerifyParts } from "./verify-host.js";
@@ -25,8 +25,8 @@ export interface TurnParts extends VerifyParts {
  */
 export async function takeDown(turn: Turn, parts: TurnParts): Promise<void> {
   const host = () => parts.objects.get(turn.host, "host");
-  await orStartAgain(turn.host, parts, async () => {
-    if (!isRebooting(host(), turn)) await goDownUpdated(turn.host, parts);
+  await restartVmsOnFailure(turn.host, parts, async () => {
+    if (!isRebooting(host(), turn)) await updateAndTakeDown(turn.host, parts);
     // Started even if the task is cancelled, because XAPI enables HA only when the host is up.
     const { signal } = new AbortController();
     await step(parts, "wait for the host", (own) =>
@@ -52,7 +52,10 @@ export function isRebooting(
 }
 
 /** Takes a host down and updates it; after a failure the host is enabled again. */
-async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
+async function updateAndTakeDown(
+  host: string,
+  parts: TurnParts,
+): Promise<void> {
   const { isUpdate, patches } = parts;
   const now = (own: TurnParts) => own.objects.get(host, "host");
   try {
@@ -60,7 +63,9 @@ async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
       await step(parts, "install updates", (own) =>
         patches.install(now(own), {}, own),
       );
-    await step(parts, "reboot", (own) => goDown(now(own), "host.reboot"));
+    await step(parts, "reboot", (own) =>
+      callIgnoringConnectionLoss(now(own), "host.reboot"),
+    );
   } catch (error) {
     throw await undoAfter(error, [enableAgain(now(parts))]);
   }
@@ -72,7 +77,7 @@ async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
  * @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be
  * started
  */
-export async function orStartAgain(
+export async function restartVmsOnFailure(
   host: string,
   parts: TurnParts,
   run: () => Promise<void>,

@@ -5,7 +5,10 @@ import { pause } from "../../tasks/pause.js";
 import { isHandleInvalid } from "../../vms/rollback.js";
 import type { RestoreTestReport, TestMethod } from "./restore-test.js";
 
-/** VMs with this tag answer by a script: the names are those of Xen Orchestra, whose scripts work. */
+/**
+ * VMs with this tag report by a script. The names are those of Xen Orchestra, so
+ * that its scripts work.
+ */
 export const SCRIPT_TAG = "xo-backup-health-check-xenstore";
 /** `planned` before the start; the script writes `running`, then `success` or `failure`. */
 const SCRIPT_KEY = "vm-data/xo-backup-health-check";

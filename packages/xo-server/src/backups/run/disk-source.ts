@@ -243,7 +243,7 @@ function hasData(record: XapiRecord): boolean {
   return record["type"] !== "cbt_metadata";
 }
 
-/** Why a snapshot is not the base of a disk. @returns undefined: it is */
+/** Why a snapshot cannot be the base of a disk. @returns undefined: it can */
 export function baseProblem(
   disk: VmDisk,
   base: SnapshotDisk,

@@ -46,7 +46,7 @@ export interface StoreResult {
   readonly incrementals: number;
 }
 
-/** A disk and where it is read from. */
+/** A disk, and its source. */
 export interface Planned {
   readonly disk: VmDisk;
   readonly request: SourceRequest;

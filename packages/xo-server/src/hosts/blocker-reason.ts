@@ -45,7 +45,7 @@ const RULES: Readonly<Record<string, string>> = {
  * Why a VM cannot be evacuated, and what can be done.
  * @param reason XAPI's error code and parameters, or NO_HOST_FOR_VM and rules
  */
-export function stuckReason(
+export function blockerReason(
   { object }: Pick<PoolObject, "object">,
   [code = "unknown", ...params]: readonly string[],
 ): string {

@@ -12,7 +12,7 @@ export interface MoveParts {
  * task gets a warning.
  * @param vms ids; VMs that are deleted or not running are skipped
  */
-export async function moveBack(
+export async function migrateBackTo(
   host: PoolObject,
   vms: readonly string[],
   { objects, work }: MoveParts,

@@ -1,5 +1,5 @@
 import t from "tap";
-import { movesEnded } from "../../src/hosts/moves-ended.js";
+import { migrationsEnded } from "../../src/hosts/migrations-ended.js";
 import { FakeClock } from "../fake-clock.js";
 import { SmallPool } from "./small-pool.js";
 
@@ -12,7 +12,7 @@ function setUp() {
   const { signal } = abort;
   let hasEnded = false;
   const parts = { objects: pool.objects, clock, signal };
-  const ended = movesEnded(["a", "b", "gone"], parts).then(() => {
+  const ended = migrationsEnded(["a", "b", "gone"], parts).then(() => {
     hasEnded = true;
   });
   const pass = async (ms: number) => {

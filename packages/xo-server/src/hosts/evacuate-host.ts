@@ -6,15 +6,15 @@ import type {
 import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
 import { undoAfter, type UndoStep } from "../operations/undo.js";
 import {
-  allStuck,
+  mergeEvacuationBlockers,
   nameOf,
-  refuseStuck,
-  stuckOn,
-  type StuckVm,
-} from "./stuck-vms.js";
+  assertNoEvacuationBlockers,
+  listEvacuationBlockers,
+  type EvacuationBlocker,
+} from "./evacuation-blockers.js";
 
 /** Parameters of an evacuation. */
-export interface LeaveParts {
+export interface EvacuationOptions {
   readonly objects: PoolObjects;
   /** Absent: XAPI chooses a host for each VM. */
   readonly evacuations?: Pick<EvacuationPlanner, "plans"> | undefined;
@@ -47,11 +47,11 @@ export async function evacuate(
  */
 export async function evacuateAll(
   host: PoolObject,
-  parts: LeaveParts,
+  parts: EvacuationOptions,
   network?: PoolObject,
 ): Promise<void> {
-  const leave = await planLeave(host, parts);
-  await moveAway(host, { parts, leave, network });
+  const leave = await planHostEvacuation(host, parts);
+  await executeEvacuation(host, { parts, leave, network });
 }
 
 /**
@@ -59,45 +59,53 @@ export async function evacuateAll(
  * @returns undefined: XAPI chooses the hosts
  * @throws XoError VMS_CANNOT_LEAVE, ABORTED; errors of the pool
  */
-export async function planLeave(
+export async function planHostEvacuation(
   host: PoolObject,
-  parts: LeaveParts,
+  parts: EvacuationOptions,
 ): Promise<HostEvacuationPlan | undefined> {
-  const { stuck, leave } = await stuckAndPlan(host, parts);
-  refuseStuck(stuck, leave?.conflict);
+  const { stuck, leave } = await blockersAndPlan(host, parts);
+  assertNoEvacuationBlockers(stuck, leave?.conflict);
   return leave;
 }
 
 /**
- * The VMs that make `planLeave` fail.
+ * The VMs that make `planHostEvacuation` fail.
  * @throws XoError ABORTED; errors of the pool
  */
 export async function vmsPreventingEvacuation(
   host: PoolObject,
-  parts: LeaveParts,
-): Promise<StuckVm[]> {
-  const { stuck } = await stuckAndPlan(host, parts);
+  parts: EvacuationOptions,
+): Promise<EvacuationBlocker[]> {
+  const { stuck } = await blockersAndPlan(host, parts);
   return stuck;
 }
 
-async function stuckAndPlan(host: PoolObject, parts: LeaveParts) {
-  const reported = await stuckOn(host, parts.objects);
-  const leave = await leaveOf(host, parts);
-  const stuck = allStuck(host, { stuck: reported, leave }, parts.objects);
+async function blockersAndPlan(host: PoolObject, parts: EvacuationOptions) {
+  const reported = await listEvacuationBlockers(host, parts.objects);
+  const leave = await evacuationPlanOf(host, parts);
+  const stuck = mergeEvacuationBlockers(
+    host,
+    { stuck: reported, leave },
+    parts.objects,
+  );
   return { stuck, leave };
 }
 
 /** Plans the evacuation after XAPI has reported which VMs cannot be migrated. */
-export async function leaveOf(
+export async function evacuationPlanOf(
   host: PoolObject,
-  { evacuations, work = untrackedTask, signal = work.signal }: LeaveParts,
+  {
+    evacuations,
+    work = untrackedTask,
+    signal = work.signal,
+  }: EvacuationOptions,
 ): Promise<HostEvacuationPlan | undefined> {
   const leaves = await evacuations?.plans([host], { work, signal });
   return leaves?.get(host.id);
 }
 
 interface Move {
-  readonly parts: LeaveParts;
+  readonly parts: EvacuationOptions;
   readonly leave: HostEvacuationPlan | undefined;
   readonly network?: PoolObject | undefined;
 }
@@ -106,7 +114,7 @@ interface Move {
  * Executes the plan of an evacuation. VMs that were started on the host in the
  * meantime are migrated by XAPI.
  */
-export async function moveAway(
+export async function executeEvacuation(
   host: PoolObject,
   { parts, leave, network }: Move,
 ): Promise<void> {
@@ -120,19 +128,19 @@ export async function moveAway(
  * enabled again if it was enabled before.
  * @throws XoError VMS_CANNOT_LEAVE: nothing was done; LEFT_BEHIND; XapiError
  */
-export async function whileEmpty<T>(
+export async function whileEvacuated<T>(
   host: PoolObject,
-  parts: LeaveParts,
+  parts: EvacuationOptions,
   { bypassEvacuate = false, force = false, network }: EmptyOptions,
   run: () => Promise<T>,
 ): Promise<T> {
   const { xapi, ref, object } = host;
   const leave =
-    bypassEvacuate || force ? undefined : await planLeave(host, parts);
+    bypassEvacuate || force ? undefined : await planHostEvacuation(host, parts);
   await xapi.call("host.disable", [ref]);
   try {
     if (!bypassEvacuate)
-      await moveAway(host, { parts, leave, network }).catch(
+      await executeEvacuation(host, { parts, leave, network }).catch(
         (error: unknown) => {
           if (!force) throw error;
         },

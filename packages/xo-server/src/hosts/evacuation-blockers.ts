@@ -1,10 +1,10 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { stuckReason } from "./stuck-reason.js";
+import { blockerReason } from "./blocker-reason.js";
 import type { HostEvacuationPlan } from "../placement/evacuations.js";
 
 /** A VM that cannot be evacuated, with XAPI's reason. */
-export interface StuckVm {
+export interface EvacuationBlocker {
   readonly vm: PoolObject;
   readonly host: PoolObject;
   /** Such as `VM_LACKS_FEATURE`, with parameters. */
@@ -12,10 +12,10 @@ export interface StuckVm {
 }
 
 /** VMs that prevent the evacuation of a host, according to XAPI. */
-export async function stuckOn(
+export async function listEvacuationBlockers(
   host: PoolObject,
   objects: PoolObjects,
-): Promise<StuckVm[]> {
+): Promise<EvacuationBlocker[]> {
   const method = "host.get_vms_which_prevent_evacuation";
   const stuck = await host.xapi.call(method, [host.ref]);
   return Object.entries(stuck as Readonly<Record<string, string[]>>).map(
@@ -27,10 +27,10 @@ export async function stuckOn(
  * VMs that cannot be shut down cleanly because they have no guest tools. They are
  * not shut down hard automatically.
  */
-export async function withoutShutdown(
-  vms: readonly StuckVm[],
-): Promise<StuckVm[]> {
-  const stuck: StuckVm[] = [];
+export async function blockersWithoutShutdown(
+  vms: readonly EvacuationBlocker[],
+): Promise<EvacuationBlocker[]> {
+  const stuck: EvacuationBlocker[] = [];
   for (const one of vms) {
     const { xapi, ref } = one.vm;
     const allowed = await xapi.call("VM.get_allowed_operations", [ref]);
@@ -50,22 +50,22 @@ const CAPACITY_ERRORS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** Whether XAPI's reason is too little capacity on other hosts. */
-export function isCapacityError({ reason }: StuckVm): boolean {
+export function isCapacityError({ reason }: EvacuationBlocker): boolean {
   return CAPACITY_ERRORS.has(reason[0]);
 }
 
 /** VMs that cannot be migrated, and VMs that the plan could not place. */
-export function allStuck(
+export function mergeEvacuationBlockers(
   host: PoolObject,
   {
     stuck,
     leave,
   }: {
-    readonly stuck: readonly StuckVm[];
+    readonly stuck: readonly EvacuationBlocker[];
     readonly leave: HostEvacuationPlan | undefined;
   },
   objects: PoolObjects,
-): StuckVm[] {
+): EvacuationBlocker[] {
   if (leave === undefined) return [...stuck];
   const found = stuck.filter(
     ({ vm, reason }) =>
@@ -90,8 +90,8 @@ const MAX_VMS = 1_000;
  * @param conflict rules that cannot all be met if the VMs are evacuated
  * @throws XoError VMS_CANNOT_LEAVE, if there are such VMs
  */
-export function refuseStuck(
-  stuck: readonly StuckVm[],
+export function assertNoEvacuationBlockers(
+  stuck: readonly EvacuationBlocker[],
   conflict?: object,
 ): void {
   if (stuck.length === 0) return;
@@ -105,16 +105,16 @@ export function refuseStuck(
       host: host.id,
       code: reason[0],
       params: reason.slice(1),
-      reason: stuckReason(vm, reason),
+      reason: blockerReason(vm, reason),
     })),
   });
 }
 
 /** `web, db: it has a virtual GPU: shut it down`; each reason once, with its VMs. */
-function toReasons(stuck: readonly StuckVm[]): string {
+function toReasons(stuck: readonly EvacuationBlocker[]): string {
   const names = new Map<string, string[]>();
   for (const { vm, reason } of stuck) {
-    const text = stuckReason(vm, reason);
+    const text = blockerReason(vm, reason);
     names.set(text, [...(names.get(text) ?? []), nameOf(vm)]);
   }
   return [...names]

@@ -19,7 +19,7 @@ const MOVES = new Set(["pool_migrate", "migrate_send"]);
  * recorded.
  * @throws XoError ABORTED
  */
-export async function movesEnded(
+export async function migrationsEnded(
   hosts: readonly string[],
   { objects, clock, signal }: RestartParts,
 ): Promise<void> {

@@ -1,13 +1,16 @@
 import t from "tap";
 import { XoError } from "@xo-server/model";
-import { refuseStuck, type StuckVm } from "../src/hosts/stuck-vms.js";
+import {
+  assertNoEvacuationBlockers,
+  type EvacuationBlocker,
+} from "../src/hosts/evacuation-blockers.js";
 
 const stuck = (name: string, power_state: string, ...reason: string[]) =>
   ({
     vm: { id: name, object: { name_label: name, power_state } },
     host: { id: "h" },
     reason,
-  }) as unknown as StuckVm;
+  }) as unknown as EvacuationBlocker;
 
 t.test("VMs that cannot be evacuated are named with remedies", async (t) => {
   const gpu = Array.from({ length: 22 }, (_, i) =>
@@ -20,10 +23,10 @@ t.test("VMs that cannot be evacuated are named with remedies", async (t) => {
     ...gpu,
   ];
   t.throws(() => {
-    refuseStuck(vms);
+    assertNoEvacuationBlockers(vms);
   }, XoError);
   try {
-    refuseStuck(vms);
+    assertNoEvacuationBlockers(vms);
   } catch (error) {
     const { message, data } = error as XoError;
     t.match(message, /^25 VMs cannot be evacuated: batch: it is paused, only/);
