@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
     views: { type: "string" },
     /** The connection is interrupted before the screenshot. */
     disconnected: { type: "boolean" },
+    /** Language of the browser, such as de-DE. Steps that find English texts fail in others. */
+    language: { type: "string", default: "en-US" },
     png: { type: "boolean" },
     /** Device scale factor; 0.5 halves the screenshots. */
     scale: { type: "string", default: "1" },
@@ -78,7 +80,7 @@ for (const view of views) {
   const [colorScheme, width] = view.split("-") as ["light" | "dark", string];
   const context = await browser.newContext({
     colorScheme,
-    locale: "en-US",
+    locale: values.language,
     reducedMotion: "reduce",
     deviceScaleFactor: Number(values.scale),
     viewport: {

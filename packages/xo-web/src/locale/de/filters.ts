@@ -2,7 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const filters: Messages["filters"] = {
   label: "Filter",
-  emptyHint: "Suchen oder filtern mit eigenschaft:wert",
+  emptyHint: "Suchen oder eigenschaft:wert",
   clear: "Filter leeren",
   build: "Erstellen",
   buildLabel: "Filter mit einem Formular erstellen",
