@@ -29,6 +29,7 @@ const workers = {
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
   "zstd-worker": "packages/backup/dist/src/format/zstd-worker.js",
+  "starter-thread": "packages/backup/dist/src/worker/starter-thread.js",
   "worker-program": "packages/backup/dist/src/worker/worker-program.js",
   "saml-worker": "packages/xo-server/dist/src/auth/saml/saml-worker.js",
   "watchdog-worker": "packages/xo-server/dist/src/lifecycle/watchdog-worker.js",

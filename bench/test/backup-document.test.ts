@@ -70,3 +70,20 @@ t.test("what is not installed is named", async (t) => {
     "nbdcopy is not installed here",
   );
 });
+
+t.test("the server beside eight backups has targets", async (t) => {
+  const document = backupDocument(
+    sampleReportOf({
+      "xo-server": ours,
+      "server: 8 VMs at once": {
+        serverMs: 20_000,
+        serverDisks: 22,
+        healthP99Ms: 30,
+        longestOwnMs: 8,
+      },
+    }),
+  );
+  t.match(document, /own block of the server: at most 10 ms \| +8.0 ms \| met/);
+  t.match(document, /\/health, p99: at most 20 ms \| +30.0 ms \| \*\*missed/);
+  t.match(document, "with 22 disks at once");
+});

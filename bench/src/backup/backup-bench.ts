@@ -15,6 +15,7 @@ import { backupDocument } from "./backup-document.js";
 import { changeImage, createImage } from "./disk-image.js";
 import type { Engine } from "./engine.js";
 import { isInstalled } from "./measured-command.js";
+import { SERVER, measureServerRows } from "./measure-server.js";
 import { measureNbdReaders } from "./nbd-readers.js";
 import { createOurEngine } from "./our-engine.js";
 import { borgEngine, pipeEngine, resticEngine } from "./peer-engines.js";
@@ -52,6 +53,7 @@ export const backupBench: Bench = {
         ...measured.map((one) =>
           toResult({ pool: "", mode: one.row.name, place: "" }, one),
         ),
+        ...(await measureServerRows(folder, { runs, smoke })),
         ...(await measureNbdReaders(folder, {
           runs,
           sizeMib: smoke ? 64 : 2048,
@@ -76,9 +78,14 @@ export const backupBench: Bench = {
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    const time = result.mode.startsWith("NBD: ") ? "nbdMs" : "fullMs";
+    const time = timeOf(result.mode);
     if (!(figureOf(result, time) > 0)) throw new Error("nothing measured");
   }
+}
+
+function timeOf(mode: string): string {
+  if (mode === SERVER) return "serverMs";
+  return mode.startsWith("NBD: ") ? "nbdMs" : "fullMs";
 }
 
 /** One round of an engine: full, change, incremental, restore, comparison. */

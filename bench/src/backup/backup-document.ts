@@ -8,6 +8,7 @@ import {
   type Target,
 } from "../harness/target.js";
 
+import { SERVER } from "./measure-server.js";
 import { NBD_COPY, NBD_OURS } from "./nbd-readers.js";
 
 const OURS = "xo-server";
@@ -17,7 +18,9 @@ const NBD = [NBD_OURS, NBD_COPY];
 
 /** `docs/benchmarks/backup.md`, from the results alone. */
 export function backupDocument(report: Report): string {
-  const results = report.results.filter(({ mode }) => !NBD.includes(mode));
+  const results = report.results.filter(
+    ({ mode }) => !NBD.includes(mode) && mode !== SERVER,
+  );
   const used = figureOf(results[0], "usedMib");
   const changed = figureOf(results[0], "changedMib");
   const absent = PEERS.filter(
@@ -33,6 +36,7 @@ export function backupDocument(report: Report): string {
     tableOf(columns, results),
     "Median (least..greatest). MiB/s and CPU seconds are of the bytes in use. Memory is the most of one process, sampled.",
     ...nbdSection(report),
+    ...serverSection(report),
   ]);
 }
 
@@ -48,6 +52,18 @@ function nbdSection({ results }: Report): string[] {
     `An export of ${size} MiB of nbdkit (plugin \`pattern\`, which computes its content), with TLS, is read to nothing: by the source that a worker uses, in a process of its own whose start is included, and by nbdcopy. In turns.`,
     rows.length < NBD.length ? "nbdcopy is not installed here." : "",
     tableOf(nbdColumns, rows),
+  ];
+}
+
+function serverSection({ results }: Report): string[] {
+  const rows = results.filter(({ mode }) => mode === SERVER);
+  const [row] = rows;
+  if (row === undefined) return [];
+  return [
+    "## The server meanwhile",
+    `\`bin/xo-server\` over a simulated pool backs up eight VMs with ${figureOf(row, "serverDisks")} disks at once, a worker each. A client requests /health every 20 ms. A block is a time in which a timer of 1 ms of the event loop did not come; its own part is at most the CPU time of the main thread in it. The simulator, the workers and the client share the machine.`,
+    tableOf(serverColumns, rows),
+    ...(row.failure === undefined ? [] : [`Not measured: ${row.failure}`]),
   ];
 }
 
@@ -112,6 +128,18 @@ function backupTargets({ results }: Report): Target[] {
       0.9,
       of(NBD_COPY, "nbdMs") / of(NBD_OURS, "nbdMs"),
     ),
+    limit(
+      "8 VMs at once: own block of the server",
+      of(SERVER, "longestOwnMs"),
+      {
+        most: 10,
+        unit: "ms",
+      },
+    ),
+    limit("8 VMs at once: /health, p99", of(SERVER, "healthP99Ms"), {
+      most: 20,
+      unit: "ms",
+    }),
   ];
 }
 
@@ -173,4 +201,16 @@ const nbdColumns: readonly (readonly [string, Cell])[] = [
   ["MiB/s", spread("nbdMs", nbdSpeed)],
   ["CPU, s a GiB", spread("nbdCpuMs", nbdCpuPerGib)],
   ["memory, MiB", spread("nbdRssMib")],
+];
+
+const serverColumns: readonly (readonly [string, Cell])[] = [
+  ["duration, s", spread("serverMs", (ms) => ms / 1000)],
+  ["read, MiB", spread("serverReadMib")],
+  ["CPU of the server, s", spread("serverCpuMs", (ms) => ms / 1000)],
+  ["/health p99, ms", spread("healthP99Ms")],
+  ["longest, ms", spread("healthLongestMs")],
+  ["longest block, ms", spread("longestMs")],
+  ["longest own, ms", spread("longestOwnMs")],
+  ["own over 5 ms", spread("over5")],
+  ["over 10 ms", spread("over10")],
 ];

@@ -39,6 +39,7 @@ export {
   type BackupInput,
   type BackupResult,
 } from "./write/write-backup.js";
+export { WorkerStarter } from "./worker/worker-starter.js";
 export {
   WorkerError,
   startWorker,

@@ -54,19 +54,50 @@ type Message =
       readonly message: string;
     };
 
+/** What a worker's process gets: it can be sent to a thread, unlike the signing key. */
+export interface WorkerRequest {
+  /** Base64, of the key that has signed the order. */
+  readonly publicKey: string;
+  /** The signed order as JSON. */
+  readonly order: string;
+  readonly hasOutput: boolean;
+  readonly hasInput: boolean;
+}
+
 /** Starts a process that carries out one order. It ends when this process does. */
 export function startWorker(
   order: WorkOrder,
-  { signingKey, onProgress, onQuestion }: StartWorkerOptions,
+  { signingKey, ...callbacks }: StartWorkerOptions,
 ): Worker {
-  const publicKey = createPublicKey(signingKey)
-    .export({ format: "der", type: "spki" })
-    .toString("base64");
+  return startProcess(requestOf(order, signingKey), callbacks);
+}
+
+/** Signs an order. */
+export function requestOf(
+  order: WorkOrder,
+  signingKey: KeyObject,
+): WorkerRequest {
+  return {
+    publicKey: createPublicKey(signingKey)
+      .export({ format: "der", type: "spki" })
+      .toString("base64"),
+    order: JSON.stringify(signWorkOrder(order, signingKey)),
+    hasOutput: hasOutput(order),
+    hasInput: hasInput(order),
+  };
+}
+
+/** Starts the process of a signed order. */
+export function startProcess(
+  request: WorkerRequest,
+  { onProgress, onQuestion }: Omit<StartWorkerOptions, "signingKey">,
+): Worker {
+  const { publicKey, hasOutput, hasInput } = request;
   const child = spawn(process.execPath, [program, publicKey], {
     stdio: [
       ...["pipe" as const, "pipe" as const, "pipe" as const],
-      hasOutput(order) ? "pipe" : "ignore",
-      hasInput(order) ? "pipe" : "ignore",
+      hasOutput ? "pipe" : "ignore",
+      hasInput ? "pipe" : "ignore",
     ],
     // glibc keeps memory per thread: with few arenas the process stays small.
     env: { ...withoutSecrets(process.env), MALLOC_ARENA_MAX: "2" },
@@ -108,9 +139,9 @@ export function startWorker(
   });
   // The worker may end before it has read its order: `close` reports that.
   child.stdin.on("error", () => undefined);
-  child.stdin.write(`${JSON.stringify(signWorkOrder(order, signingKey))}\n`);
-  const output = hasOutput(order) ? (child.stdio[3] as Readable) : undefined;
-  const input = hasInput(order) ? (child.stdio[4] as Writable) : undefined;
+  child.stdin.write(`${request.order}\n`);
+  const output = hasOutput ? (child.stdio[3] as Readable) : undefined;
+  const input = hasInput ? (child.stdio[4] as Writable) : undefined;
   return {
     pid: child.pid,
     result,

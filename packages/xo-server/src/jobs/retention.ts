@@ -79,22 +79,16 @@ const DAY_MS = 86_400_000;
 
 /** Local times of a time zone. */
 export class LocalDays {
-  readonly #format: Intl.DateTimeFormat;
+  readonly #timezone: string | undefined;
+  /** Made when it is needed: that takes 3 ms or more. */
+  #format: Intl.DateTimeFormat | undefined;
 
   constructor(timezone?: string) {
-    this.#format = new Intl.DateTimeFormat("en-CA", {
-      year: "numeric",
-      month: "2-digit",
-      day: "2-digit",
-      hour: "2-digit",
-      minute: "2-digit",
-      second: "2-digit",
-      hourCycle: "h23",
-      ...(timezone === undefined ? {} : { timeZone: timezone }),
-    });
+    this.#timezone = timezone;
   }
 
   of(time: number): LocalDay {
+    this.#format ??= formatOf(this.#timezone);
     const parts = new Map(
       this.#format
         .formatToParts(time)
@@ -113,4 +107,17 @@ export class LocalDays {
       monday: monday.toISOString().slice(0, 10),
     };
   }
+}
+
+function formatOf(timezone: string | undefined): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-CA", {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    ...(timezone === undefined ? {} : { timeZone: timezone }),
+  });
 }

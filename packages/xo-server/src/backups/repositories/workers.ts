@@ -1,4 +1,9 @@
-import { startWorker, type WorkOrder, type Worker } from "@xo-server/backup";
+import {
+  WorkerStarter,
+  type StartWorkerOptions,
+  type WorkOrder,
+  type Worker,
+} from "@xo-server/backup";
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { generateKeyPairSync } from "node:crypto";
@@ -7,7 +12,8 @@ export interface WorkersOptions {
   readonly clock: WallClock;
   /** Workers that read or write data of disks, at the same time. */
   readonly maxWorkers: number;
-  readonly start?: typeof startWorker;
+  /** Default: by a thread. */
+  readonly start?: (order: WorkOrder, options: StartWorkerOptions) => Worker;
 }
 
 export interface WorkerRunOptions {
@@ -98,9 +104,13 @@ export class Workers {
   readonly #imports = new Places(MAX_IMPORTS);
   readonly #running = new Set<Worker>();
   readonly #stopping = new AbortController();
+  readonly #start: NonNullable<WorkersOptions["start"]>;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
+    const starter = new WorkerStarter();
+    this.#start =
+      options.start ?? ((order, more) => starter.start(order, more));
     this.#long = new Places(options.maxWorkers);
   }
 
@@ -153,9 +163,9 @@ export class Workers {
     ending: AbortSignal,
     { onProgress, onQuestion, onStart }: WorkerRunOptions,
   ): Promise<unknown> {
-    const { clock, start = startWorker } = this.#options;
+    const { clock } = this.#options;
     const expires = new Date(clock.now() + ORDER_MS).toISOString();
-    const worker = start(
+    const worker = this.#start(
       { version: 1, expires, ...order },
       {
         signingKey: this.#signingKey,
