@@ -178,6 +178,7 @@ class Repository:
         self.path = path
         self.packs = {}
         self.by_id = None
+        self.moved = None
         if recovery_key is not None:
             key = key_of_recovery_key(recovery_key)
         else:
@@ -209,7 +210,9 @@ class Repository:
             try:
                 return parse(self.read(place))
             except (Damaged, InvalidTag, ValueError, KeyError, zlib.error) as error:
-                errors.append("%s: %s" % (place, str(error) or "damaged"))
+                reason = str(error) or "damaged"
+                named = reason.startswith(place)
+                errors.append(reason if named else "%s: %s" % (place, reason))
         raise Damaged("; ".join(errors))
 
     def find_key(self, passphrase):
@@ -222,6 +225,10 @@ class Repository:
                     continue
                 if key is not None:
                     return key
+        if not self.names("keys"):
+            if not self.names("log"):
+                sys.exit("%s holds no repository: it has no folder log" % self.path)
+            sys.exit("keys/ has no files: use the recovery key (--recovery-key)")
         sys.exit("the passphrase opens no key slot of this repository")
 
     def read_config(self):
@@ -253,7 +260,27 @@ class Repository:
                 found.append(self.read_sealed("backups/" + name))
             except Damaged as error:
                 errors.append(str(error))
+        lost = set(self.logged_backups(errors)) - set(self.names("backups"))
+        errors += ["backups/%s and its copy are missing" % name for name in sorted(lost)]
         return sorted(found, key=lambda one: one["created"]), errors
+
+    def logged_backups(self, errors):
+        """Ids of the backups that the log names, as far as it can be read."""
+        names, found = self.names("log"), set()
+        last = max((int(name) for name in names if name.isdigit()), default=0)
+        if last == 0:
+            errors.append("log/ has no entries: backups may be missing unnoticed")
+        for number in range(1, last + 1):
+            try:
+                change = self.read_sealed("log/%010d" % number)["change"]
+            except Damaged as error:
+                errors.append("%s; backups may be missing unnoticed" % error)
+                continue
+            if change["type"] == "add-backup":
+                found.add(change["id"])
+            elif change["type"] == "remove-backups":
+                found.difference_update(change["ids"])
+        return found
 
     # --- packs --------------------------------------------------------------
 
@@ -283,9 +310,9 @@ class Repository:
 
     def pack_names(self):
         folder = os.path.join(self.path, "packs")
-        for prefix in sorted(os.listdir(folder)):
-            for name in sorted(os.listdir(os.path.join(folder, prefix))):
-                yield name
+        for prefix in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if os.path.isdir(os.path.join(folder, prefix)):
+                yield from sorted(os.listdir(os.path.join(folder, prefix)))
 
     def chunk_elsewhere(self, pack, chunk_id, error):
         """The same content may be in another pack."""
@@ -301,6 +328,21 @@ class Repository:
             if name != pack:
                 try:
                     return self.pack(name).chunk(number, chunk_id)
+                except Damaged:
+                    pass
+        return self.quarantined_chunk(pack, chunk_id, error)
+
+    def quarantined_chunk(self, pack, chunk_id, error):
+        """A damaged pack that verification has moved: most of its chunks may be right."""
+        folder = os.path.join(self.path, "quarantine")
+        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if file.endswith("-packs-%s-%s" % (pack[:2], pack)):
+                try:
+                    if self.moved is None or self.moved.name != pack:
+                        self.moved = Pack(self, pack, self.read("quarantine/" + file))
+                    ids = [entry[:16] for entry in self.moved.entries]
+                    if chunk_id in ids:
+                        return self.moved.chunk(ids.index(chunk_id), chunk_id)
                 except Damaged:
                     pass
         raise error
@@ -405,7 +447,8 @@ class Pack:
         except Damaged:
             raise
         except Exception as error:  # whatever a decoder says of damaged bytes
-            reason = str(error) or type(error).__name__
+            wrong = "other bytes than were written"
+            reason = wrong if isinstance(error, InvalidTag) else str(error)
             raise Damaged("pack %s, chunk %d: %s" % (self.name, number, reason))
 
 
@@ -469,12 +512,16 @@ def restore(repository, backup, disk_name, path):
         names = ", ".join(one["name"] for one in manifest["disks"])
         sys.exit("the backup has no disk %s, it has: %s" % (disk_name, names))
     with open(path, "xb") as file:
-        file.truncate(disk["size"])
-        for offset, part in parts_of(repository, manifest, disk):
-            file.seek(offset)
-            file.write(part)
-        file.flush()
-        os.fsync(file.fileno())
+        try:
+            file.truncate(disk["size"])
+            for offset, part in parts_of(repository, manifest, disk):
+                file.seek(offset)
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            os.unlink(path)  # a part of a disk must not be taken for a disk
+            raise
     print("%s: %d bytes" % (path, disk["size"]))
 
 

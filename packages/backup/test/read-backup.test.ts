@@ -108,4 +108,30 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
     await rm(join(path, "backups", id));
     t.ok((await read(id, [])).equals(bytes));
   });
+
+  const env = { ...process.env, XO_BACKUP_PASSPHRASE: "Größe" };
+  const fails = async (...command: string[]) => {
+    try {
+      await run("python3", [program, path, ...command], { env });
+      return "";
+    } catch (error) {
+      return (error as { stderr: string }).stderr;
+    }
+  };
+
+  t.test("names a backup whose files are lost", async (t) => {
+    const { id } = states[1]!;
+    await rm(join(path, "backups", id));
+    await rm(join(path, "copies/backups", id));
+    t.match(await fails("list"), `backups/${id} and its copy are missing`);
+  });
+
+  t.test("leaves no part of a disk that it cannot restore", async (t) => {
+    const { id } = states[0]!;
+    await rm(join(path, "packs"), { recursive: true });
+    await rm(join(path, "parity"), { recursive: true });
+    const target = join(folder, "part");
+    t.match(await fails("restore", id, "disk", target), /^damaged: pack /);
+    await t.rejects(readFile(target), { code: "ENOENT" });
+  });
 });

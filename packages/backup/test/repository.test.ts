@@ -255,3 +255,65 @@ t.test("a restore that fails leaves no file", async (t) => {
   await writeFile(path, "short");
   await t.rejects(restoreDifferences(reader, path), { code: "invalid" });
 });
+
+t.test(
+  "a repository without its log is not taken for an empty one",
+  async (t) => {
+    const { storage, repository } = await newRepository(t);
+    await writeBackup(repository, {
+      disks: [{ name: "disk", source: new MemoryDisk(BLOCK) }],
+    });
+    for (const folder of ["log", "copies/log"])
+      await rm(join(storage.location, folder), { recursive: true });
+    await t.rejects(Repository.open(storage, { passphrase }), {
+      code: "damaged",
+      message: /^the log is missing/,
+    });
+  },
+);
+
+t.test(
+  "without a readable key slot, the recovery key is asked for",
+  async (t) => {
+    const { storage } = await newRepository(t);
+    const files = ["keys/default", "copies/keys/default"].map((name) =>
+      join(storage.location, name),
+    );
+    const open = () => Repository.open(storage, { passphrase });
+    for (const file of files) await writeFile(file, "damaged");
+    await t.rejects(open(), {
+      code: "wrong-key",
+      message: /files in keys\/ are damaged; use the recovery key/,
+    });
+    for (const file of files) await rm(file);
+    await t.rejects(open(), {
+      code: "wrong-key",
+      message: /keys\/ has no files; use the recovery key/,
+    });
+  },
+);
+
+t.test(
+  "files of others in its folders are no part of a repository",
+  async (t) => {
+    const { storage, repository } = await newRepository(t);
+    const disk = new MemoryDisk(BLOCK);
+    disk.write(0, Buffer.from("content"));
+    const { id } = await writeBackup(repository, {
+      disks: [{ name: "disk", source: disk }],
+    });
+    const folders = ["log", "copies/log", "keys", "backups", "packs"];
+    for (const folder of folders)
+      for (const name of [".nfs00000000000012ab00000003", ".DS_Store"])
+        await writeFile(join(storage.location, folder, name), "of another");
+    const opened = await Repository.open(storage, { passphrase });
+    t.ok((await readBackupDisk(opened, id)).equals(disk.bytes));
+    await opened.addPassphrase("second", "p", 16);
+    const { findings } = await verifyRepository(opened);
+    t.same(
+      findings.filter(({ backups }) => backups.length > 0),
+      [],
+      "no backup is concerned",
+    );
+  },
+);

@@ -1,7 +1,13 @@
 import { randomFillSync } from "node:crypto";
 import t from "tap";
-import { Repository, verifyRepository, writeBackup } from "../src/index.js";
+import {
+  DiskReader,
+  Repository,
+  verifyRepository,
+  writeBackup,
+} from "../src/index.js";
 import { packFile } from "../src/format/pack-layout.js";
+import { recoveryKey } from "../src/keys/recovery-sheet.js";
 import { repairPacks } from "../src/verify/repair-packs.js";
 import { BLOCK, MemoryDisk } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
@@ -295,3 +301,48 @@ t.test("a pack that no backup needs any more is not repaired", async (t) => {
   const options = { packs: damaged, source: second, copies };
   t.same(await repairPacks(repository, options), []);
 });
+
+t.test(
+  "without parity, the right chunks of a damaged pack are read from quarantine",
+  async (t) => {
+    const { storage, repository, disk, disks, id } = await newBackup();
+    const before = Buffer.from(disk.bytes);
+    // One chunk of a pack is damaged; a later backup has other content in its place.
+    disk.write(0, Buffer.alloc(MIB, "new"));
+    const later = await writeBackup(repository, {
+      disks: disks.map((one) => ({ ...one, changed: disk.takeChanged() })),
+      base: id,
+    });
+    const { recoveryKey } = credentials(repository);
+    const first = await damageFirstChunk(storage, repository, id);
+    await verifyRepository(repository, { repair: true });
+    t.notOk(storage.files.has(packFile(first)), "it is in quarantine");
+    const opened = await Repository.open(storage, { recoveryKey });
+    t.ok((await readBackupDisk(opened, later.id)).equals(disk.bytes));
+    await t.rejects(readBackupDisk(opened, id), { code: "missing" });
+    t.notOk(before.equals(disk.bytes));
+    t.match((await verifyRepository(opened)).findings, [
+      { file: packFile(first), problem: "missing", isRepaired: false },
+    ]);
+  },
+);
+
+const credentials = ({ key }: Repository) => ({
+  recoveryKey: recoveryKey(key),
+});
+
+/** Of the first disk of a backup. @returns the name of its pack */
+async function damageFirstChunk(
+  storage: MemoryStorage,
+  repository: Repository,
+  id: string,
+): Promise<string> {
+  const manifest = await repository.readManifest(id);
+  const reader = new DiskReader(repository, manifest, "disk");
+  const { pack, entry } = (await reader.extents(0))[0]!.chunk;
+  const bytes = Buffer.from(storage.files.get(packFile(pack))!);
+  const index = await repository.packs.index(pack);
+  bytes[index.offset(entry) + 1000]! ^= 1;
+  storage.files.set(packFile(pack), bytes);
+  return pack;
+}

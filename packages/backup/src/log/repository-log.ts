@@ -65,7 +65,7 @@ export class RepositoryLog {
     const last = await this.lastSequence();
     const checkpoints = await listAll(this.#storage, "checkpoints");
     const sequences = checkpoints
-      .map(({ name }) => Number(name.slice(name.lastIndexOf("/") + 1)))
+      .flatMap(({ name }) => sequenceOf(name))
       .filter((sequence) => sequence <= last)
       .sort((a, b) => b - a);
     for (const sequence of sequences) {
@@ -177,7 +177,7 @@ export class RepositoryLog {
     );
     return files
       .flat()
-      .map(({ name }) => Number(name.slice(name.lastIndexOf("/") + 1)))
+      .flatMap(({ name }) => sequenceOf(name))
       .reduce((most, sequence) => Math.max(most, sequence), 0);
   }
 
@@ -232,6 +232,12 @@ export class RepositoryLog {
       throw error;
     }
   }
+}
+
+/** @returns nothing for files of others: file servers put some beside ours (`.nfs...`, `.DS_Store`) */
+function sequenceOf(file: string): number[] {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return /^\d{10,15}$/.test(name) ? [Number(name)] : [];
 }
 
 export function digestOf(bytes: Uint8Array): string {

@@ -6,6 +6,7 @@ import { packFile } from "../format/pack-layout.js";
 import type { ChunkPlace } from "../format/region.js";
 import type { RepositoryKey } from "../keys/derived-keys.js";
 import { listParityGroups, recoverPack } from "../parity/parity-groups.js";
+import { QUARANTINE, isQuarantinedAs } from "../storage/quarantined-file.js";
 import { listAll, type Storage, type StoredFile } from "../storage/storage.js";
 
 /** Indexes in memory at most: 28 bytes a chunk and some more. */
@@ -24,6 +25,9 @@ export class PackStore {
   /** In order of use. */
   readonly #indexes = new Map<string, PackIndex>();
   #indexedChunks = 0;
+  /** The damaged pack of quarantine/ that was read last: 16 MiB. */
+  #quarantined:
+    { name: string; pack: Promise<OpenPack | undefined> } | undefined;
   /** The pack that was recovered last: 16 MiB. */
   #recovered: { name: string; pack: Promise<OpenPack | undefined> } | undefined;
 
@@ -105,7 +109,10 @@ export class PackStore {
     return (await this.readChunks([place]))[0]!;
   }
 
-  /** From the recovered pack, or from any other pack that has the same chunks. */
+  /**
+   * From the recovered pack, from any other pack that has the same chunks, or from the damaged one if it was moved to
+   * quarantine/: most of its chunks may be right, and each is authenticated by itself.
+   */
   async #readOtherwise(
     places: readonly ChunkPlace[],
     reason: RepositoryError,
@@ -114,7 +121,9 @@ export class PackStore {
     if (pack !== undefined) return this.#readFrom(pack, places);
     const plain: Buffer[] = [];
     for (const place of places) {
-      const found = await this.#findElsewhere(place);
+      const found =
+        (await this.#findElsewhere(place)) ??
+        (await this.#findQuarantined(place));
       if (found === undefined) throw reason;
       plain.push(found);
     }
@@ -165,7 +174,37 @@ export class PackStore {
   async #recoverPack(name: string): Promise<OpenPack | undefined> {
     const groups = await listParityGroups(this.#storage);
     const bytes = await recoverPack(this.#storage, name, groups);
-    if (bytes === undefined) return undefined;
+    return bytes === undefined ? undefined : this.#openBytes(name, bytes);
+  }
+
+  async #findQuarantined(place: ChunkPlace): Promise<Buffer | undefined> {
+    const name = place.pack;
+    if (this.#quarantined?.name !== name)
+      this.#quarantined = { name, pack: this.#openQuarantined(name) };
+    const pack = await this.#quarantined.pack;
+    if (pack === undefined) return undefined;
+    try {
+      return (await this.#readFrom(pack, [place]))[0];
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      return undefined; // this chunk is damaged
+    }
+  }
+
+  /** @returns undefined if there is none whose index can be read */
+  async #openQuarantined(name: string): Promise<OpenPack | undefined> {
+    for (const file of await listAll(this.#storage, QUARANTINE)) {
+      if (!isQuarantinedAs(file.name, packFile(name))) continue;
+      try {
+        return await this.#openBytes(name, await this.#storage.read(file.name));
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  async #openBytes(name: string, bytes: Buffer): Promise<OpenPack> {
     const index = await PackIndex.read(
       this.#key,
       { name, size: bytes.length },

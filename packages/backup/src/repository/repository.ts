@@ -93,6 +93,12 @@ export class Repository {
     const config = await readConfirmedConfig(storage, key);
     const repository = new Repository(storage, key, { config, now });
     await repository.log.load();
+    // Its first entry is written when a repository is created. Else all backups would be taken for removed ones.
+    if (repository.log.state.sequence === 0)
+      throw new RepositoryError(
+        "damaged",
+        "the log is missing: log/ and copies/log/ have no entries; bring them back, or restore with tools/read-backup.py",
+      );
     if (anchor !== undefined) await repository.log.checkAnchor(anchor);
     return repository;
   }
@@ -209,14 +215,21 @@ async function findKey(
   if ("recoveryKey" in credentials)
     return parseRecoveryKey(credentials.recoveryKey);
   const tried = new Set<string>();
+  const files = new Set<string>();
   for (const folder of ["keys", "copies/keys"])
     for (const { name } of await listAll(storage, folder)) {
+      files.add(name);
       const slot = parseKeySlot(await storage.read(name));
       if (slot === undefined || tried.has(slot.wrapped)) continue;
       tried.add(slot.wrapped);
       const key = await unwrapKey(slot, credentials.passphrase);
       if (key !== undefined) return key;
     }
+  if (tried.size === 0)
+    throw new RepositoryError(
+      "wrong-key",
+      `no passphrase can open this repository: ${files.size === 0 ? "keys/ has no files" : "the files in keys/ are damaged"}; use the recovery key of its recovery sheet`,
+    );
   throw new RepositoryError(
     "wrong-key",
     `the passphrase opens none of the ${tried.size} key slots of this repository`,

@@ -1,5 +1,6 @@
 import { isMissing } from "../errors.js";
 import { digestOf } from "../log/repository-log.js";
+import { quarantinedFile } from "../storage/quarantined-file.js";
 import type { Storage } from "../storage/storage.js";
 
 /** Moves a damaged file out of the way; it is kept for examination. @returns its new name */
@@ -9,7 +10,7 @@ export async function quarantine(
 ): Promise<string | undefined> {
   try {
     const bytes = await storage.read(name);
-    const moved = quarantineFile(digestOf(bytes), name);
+    const moved = quarantinedFile(digestOf(bytes), name);
     await storage.putIfAbsent(moved, [bytes]);
     await storage.remove([name]);
     return moved;
@@ -20,14 +21,4 @@ export async function quarantine(
     }
     return undefined;
   }
-}
-
-/** Whether a file in quarantine/ had this name. */
-export function isQuarantinedAs(quarantined: string, name: string): boolean {
-  return quarantined.endsWith(`-${name.replaceAll("/", "-")}`);
-}
-
-/** @param digest hexadecimal SHA-256 of the present bytes */
-function quarantineFile(digest: string, name: string): string {
-  return `quarantine/${digest}-${name.replaceAll("/", "-")}`;
 }

@@ -6,8 +6,8 @@ import { digestOf } from "../log/repository-log.js";
 import { DiskContent } from "../read/disk-content.js";
 import { DiskReader } from "../read/disk-reader.js";
 import type { Repository } from "../repository/repository.js";
+import { isQuarantinedAs } from "../storage/quarantined-file.js";
 import { listAll } from "../storage/storage.js";
-import { isQuarantinedAs } from "./quarantine.js";
 
 export interface RepairOptions {
   /** Names of damaged packs that verification has moved to quarantine/. */

@@ -33,7 +33,7 @@ export async function verifyExtents(
             problem: "inconsistent",
             isRepaired: false,
             backups: [manifest.id],
-            detail: `disk ${disk.name}, region ${region}: ${String(error)}`,
+            detail: `disk ${disk.name}, region ${region}: ${(error as Error).message}`,
           });
         }
       }

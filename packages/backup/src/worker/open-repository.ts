@@ -5,7 +5,7 @@ import type { Anchor } from "../log/repository-log.js";
 import { CONFIG_FILE } from "../repository/repository-config.js";
 import { Repository, type Credentials } from "../repository/repository.js";
 import { copyOf } from "../storage/copied-file.js";
-import type { Storage } from "../storage/storage.js";
+import { listAll, type Storage } from "../storage/storage.js";
 import type { OpenResult } from "./order-results.js";
 import type { RepositoryPlace } from "./work-order.js";
 
@@ -21,11 +21,18 @@ export async function openRepository(
   if (
     (await storage.size(CONFIG_FILE)) === undefined &&
     (await storage.size(copyOf(CONFIG_FILE))) === undefined
-  )
+  ) {
+    for (const folder of ["log", "backups", "packs"])
+      if ((await listAll(storage, folder)).length > 0)
+        throw new RepositoryError(
+          "damaged",
+          `${storage.location} has files of a repository, but ${CONFIG_FILE} and ${copyOf(CONFIG_FILE)} are missing: bring one of them back`,
+        );
     throw new RepositoryError(
       "absent",
       `${storage.location} holds no repository; if it is a mount, check that it is mounted`,
     );
+  }
   return Repository.open(storage, credentials, { anchor });
 }
 
