@@ -31,13 +31,20 @@ t.test("several VMs are edited", { skip, ...LIMIT }, async (t) => {
   await page.getByRole("menuitem", { name: /^Edit settings/ }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("vCPUs").fill("3");
+  await dialog.getByLabel("Memory (GiB)").fill("3");
+  await dialog.getByLabel("High availability").selectOption("Restart");
   await dialog.getByLabel("Start with the host").selectOption("yes");
   await checkViews(t, page, "the form for several VMs");
   await dialog.getByRole("button", { name: "Edit settings" }).click();
   await page.getByText("All 2 done").waitFor();
   for (const name of names) {
     const [vm] = await list("vms", `name_label:/^${name}$/`);
-    t.match(vm, { CPUs: { number: 3 }, auto_poweron: true });
+    t.match(vm, {
+      CPUs: { number: 3 },
+      memory: { size: 3 * 2 ** 30 },
+      high_availability: "restart",
+      auto_poweron: true,
+    });
   }
   t.same(consoleErrors, []);
 });

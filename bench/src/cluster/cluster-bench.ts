@@ -81,6 +81,7 @@ const MEASURED = {
   kills: ["takeOverP99Ms", "liveP99Ms"],
   churn: ["ownP99Ms", "otherP99Ms"],
   renewals: ["rowUpdatesPerSecond"],
+  leases: ["postgresPercent"],
   fleet: ["oneBytes", "mostBytes"],
 } as const;
 

@@ -4,11 +4,13 @@ import { measureChurn } from "./measure-churn.js";
 import { measureCluster } from "./measure-cluster.js";
 import { measureDeaths } from "./measure-death.js";
 import { measureFleetMemory } from "./measure-fleet-memory.js";
+import { measureLeases } from "./measure-leases.js";
 import { measureManyRenewals } from "./measure-renewals.js";
 import { ownPools } from "./own-pools.js";
 import { BenchGroup, type GroupShape } from "./server-group.js";
 
-export type RowName = "servers" | "kills" | "churn" | "renewals" | "fleet";
+export type RowName =
+  "servers" | "kills" | "churn" | "renewals" | "leases" | "fleet";
 
 /** A row, and how large it is. */
 export interface ClusterRow {
@@ -36,6 +38,12 @@ export const usualRows: readonly ClusterRow[] = [
     shape: { servers: 3, pools: 1_000, vmsPerPool: 1 },
     count: 0,
     restMs: 30_000,
+  },
+  {
+    name: "leases",
+    shape: { servers: 3, pools: 1_000, vmsPerPool: 0 },
+    count: 0,
+    restMs: 60_000,
   },
   {
     name: "fleet",
@@ -76,6 +84,8 @@ export async function measureRow(row: ClusterRow): Promise<Figures> {
       return withGroup(shape, (group) => measureChurn(group, count, restMs));
     case "renewals":
       return withGroup(shape, (group) => measureManyRenewals(group, restMs));
+    case "leases":
+      return measureLeases(shape.pools, shape.servers, restMs);
     case "fleet":
       return withGroup({ ...shape, servers: 1 }, (group) =>
         measureFleetMemory(group, shape.servers, restMs),

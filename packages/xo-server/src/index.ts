@@ -6,6 +6,7 @@ export {
   type ConfigOverrides,
   type LoadedConfig,
 } from "./config/load-config.js";
+export { Leases } from "./cluster/leases.js";
 export type { Config } from "./config/config.js";
 export { toExampleConfig } from "./config/example-config.js";
 export type { Demo, DemoPool, StartDemoPools } from "./pools/demo.js";
