@@ -8,6 +8,7 @@ import type { Target, TargetSecret } from "../notifications/target.js";
 import { toMessage } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
 import { toAlarmRule } from "./alarm-rule.js";
+import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
 export interface NoticeSenderOptions {
   readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
@@ -62,7 +63,11 @@ export class NoticeSender {
     const { store, logger } = this.#options;
     this.#isOurs = true;
     await store.alarmNotices.releaseInterrupted().catch((error: unknown) => {
-      logger.warn("alarm notifications could not be read", { error });
+      warnUnlessUnavailable(
+        logger,
+        "alarm notifications could not be read",
+        error,
+      );
     });
     this.wake();
   }
@@ -127,7 +132,11 @@ export class NoticeSender {
       await store.alarmNotices.prune(MAX_QUEUED);
       next = await store.alarmNotices.nextAt();
     } catch (error) {
-      logger.warn("alarm notifications could not be read", { error });
+      warnUnlessUnavailable(
+        logger,
+        "alarm notifications could not be read",
+        error,
+      );
     }
     this.#sleep(next);
   }

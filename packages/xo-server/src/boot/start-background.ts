@@ -37,6 +37,10 @@ export function startBackground(
     },
   });
   stops.push("tasks under way", () => tasks.suspendAll());
+  if (previousRun.interrupted.length > 0)
+    logger.info(
+      `interrupted tasks of the last run that continue: ${previousRun.interrupted.length}`,
+    );
   void recovery.recover(previousRun.interrupted);
   void startJobs(dispatcher, runsOf(previousRun.interrupted));
   const adoption = new Adoption({

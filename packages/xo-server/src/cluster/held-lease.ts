@@ -41,6 +41,11 @@ export class HeldLease {
     return !this.#isLost && this.#clock.now() < this.#validUntil;
   }
 
+  /** Time since a command could last be sent, in ms; negative: while it is valid. */
+  get expiredForMs(): number {
+    return this.#clock.now() - this.#validUntil;
+  }
+
   /** @throws XoError LEASE_LOST unless `isValid` */
   check(): void {
     if (!this.isValid) throw this.#lost;

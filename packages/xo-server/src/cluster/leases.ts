@@ -1,5 +1,4 @@
 import { pause, type Logger, type MonotonicClock } from "@xo-server/kit";
-import { XoError } from "@xo-server/model";
 import type { LeaseOwner, Store } from "@xo-server/store";
 import {
   fairShare,
@@ -8,6 +7,7 @@ import {
   leastLoadedServer,
 } from "./fair-share.js";
 import { HeldLease } from "./held-lease.js";
+import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
 /** Called when this server gets or loses the lease on a subject. */
 export interface LeaseHandlers {
@@ -235,8 +235,9 @@ export class Leases {
   }
 
   #onTaken(entry: Entry): void {
+    const seconds = Math.round(entry.lease!.expiredForMs / 1_000);
     this.#options.logger.warn(
-      `another server has taken over ${entry.subject}: this one was too slow`,
+      `another server has taken over ${entry.subject}: the lease of this one expired ${seconds} s ago`,
     );
     this.#lose(entry);
   }
@@ -393,8 +394,6 @@ export class Leases {
   }
 
   #warn(message: string, error: unknown): void {
-    // Database failures are reported by the database itself.
-    if (error instanceof XoError && error.code === "STORE_UNAVAILABLE") return;
-    this.#options.logger.warn(message, { error });
+    warnUnlessUnavailable(this.#options.logger, message, error);
   }
 }

@@ -114,7 +114,9 @@ export class Adoption {
       const adopted = await store.adoptions.adopt(from, self.owner, fences);
       const interrupted = tasks.load(adopted.tasks);
       if (interrupted.length > 0)
-        logger.info(`resuming ${interrupted.length} tasks of server ${from}`);
+        logger.info(
+          `interrupted tasks of server ${from} that continue here: ${interrupted.length}`,
+        );
       await runs.interrupt({ ids: adopted.runs }, runsOf(interrupted));
       void recovery.recover(interrupted);
     } finally {

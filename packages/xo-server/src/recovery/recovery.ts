@@ -70,8 +70,7 @@ export class Recovery {
   /** Resolves when all tasks have ended. Never rejects. */
   async recover(interrupted: readonly PendingTask[]): Promise<void> {
     if (interrupted.length === 0) return;
-    const { watch, logger } = this.#options;
-    logger.info(`resuming ${interrupted.length} interrupted tasks`);
+    const { watch } = this.#options;
     const all = await Promise.all(
       interrupted.map(async ({ task, end }) => ({
         task,

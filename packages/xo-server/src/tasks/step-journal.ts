@@ -4,6 +4,7 @@ import { XoError } from "@xo-server/model";
 import type { Store, TaskStep } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
+import { isStoreUnavailable } from "../status/store-unavailable.js";
 
 /** Writes the steps of a task that are read again after a restart. */
 export interface StepWriter {
@@ -211,6 +212,15 @@ export class StepJournal {
     return isWritten;
   }
 
+  /** @param waits whether their tasks continue only when they are written */
+  #warn(error: unknown, steps: number, waits: boolean): void {
+    if (waits && isStoreUnavailable(error)) return;
+    const message = waits
+      ? "steps of tasks could not be persisted: the tasks wait, and it is tried again"
+      : "steps of tasks are not persisted: they would be unknown after a restart";
+    this.#options.logger.warn(message, { steps, error });
+  }
+
   /** Writes the steps of one lease in one transaction. */
   async #write(steps: readonly WaitingStep[]): Promise<boolean> {
     const leases = new Set(steps.map(({ lease }) => lease));
@@ -239,10 +249,7 @@ export class StepJournal {
       return true;
     } catch (error) {
       if (error instanceof XoError && error.code === "LEASE_LOST") return false;
-      this.#options.logger.warn(
-        "steps of tasks are not persisted: they would be unknown after a restart",
-        { steps: steps.length, error },
-      );
+      this.#warn(error, steps.length, lease !== undefined);
       return false;
     }
   }

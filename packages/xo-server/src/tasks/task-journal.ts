@@ -3,6 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { RunningTask } from "./running-task.js";
+import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
 export interface TaskJournalOptions {
   readonly store: Pick<Store["tasks"], "put">;
@@ -86,7 +87,11 @@ export class TaskJournal {
         this.#unwritten.delete(task.id);
         return error;
       }
-      logger.warn(`task ${task.id} could not be persisted`, { error });
+      warnUnlessUnavailable(
+        logger,
+        `task ${task.id} could not be persisted`,
+        error,
+      );
       if (task.node.status !== "pending") this.#keep(task);
       return error as Error;
     }

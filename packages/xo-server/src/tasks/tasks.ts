@@ -22,6 +22,7 @@ import type { TaskQuery } from "./task-query.js";
 import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
+import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
 export interface TasksOptions {
   readonly store: TaskStore;
@@ -383,7 +384,7 @@ export class Tasks {
         for (const id of await store.listCancelRequested(owner))
           this.#running.get(id)?.task.abort();
       } catch (error) {
-        logger.warn("whether cancellation was requested is unknown", { error });
+        warnUnlessUnavailable(logger, "cancellations could not be read", error);
       }
       this.#cancelCheckTimer = undefined;
       if (this.#running.size > 0) this.#scheduleCancelCheck();
