@@ -98,7 +98,7 @@ export class Rpc {
     }
   }
 
-  /** @returns undefined: the reused connection was closed, try a new one */
+  /** @returns undefined: the reused connection was closed, or not read any more; try a new one */
   async #attempt(
     request: RpcRequest,
     message: readonly (string | Uint8Array)[],
@@ -144,13 +144,26 @@ export class Rpc {
       reader.abort(error as Error);
       const isStale =
         isReused && connection.receivedBytes === 0 && isLost(error);
-      if (isStale && request.isIdempotent && scope.reason === undefined)
-        return undefined;
+      const mayRepeat =
+        (isStale && request.isIdempotent) || (isReused && isUnread(error));
+      if (mayRepeat && scope.reason === undefined) return undefined;
       throw error;
     } finally {
       scope.onCancel = undefined;
     }
   }
+}
+
+/**
+ * 408: the pool has waited too long for a complete request [RFC 9110, 15.5.9], on a connection that was idle. What
+ * was sent to it at the same moment was not read, and not carried out.
+ */
+function isUnread(error: unknown): boolean {
+  return (
+    error instanceof XoError &&
+    error.code === "HTTP_STATUS" &&
+    Number(error.data["status"]) === 408
+  );
 }
 
 /** Reads one answer: chooses the decoder of the body by its head. */

@@ -480,3 +480,28 @@ t.test(
       t.notOk(all.includes(secret), secret);
   },
 );
+
+t.test(
+  "a request that meets the end of an idle connection (408) is sent again, once",
+  async (t) => {
+    let isLate = true;
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) => {
+        if (method !== "VM.start") return undefined;
+        if (!isLate) return { value: "" };
+        isLate = false;
+        const page = "<h1>HTTP 408 request timeout</h1>";
+        return { raw: httpAnswer(page, "text/html", "408 Request Timeout") };
+      }),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    await xapi.call("pool.get_all_records");
+    let sent = 0;
+    const beforeSend = () => void sent++;
+    const params = ["OpaqueRef:vm", false, false];
+    t.equal(await xapi.call("VM.start", params, { beforeSend }), "");
+    t.equal(sent, 2);
+  },
+);

@@ -72,7 +72,7 @@ export async function startCluster({
     isRunning: isOtherProcess,
     onLeave: () => {
       logger.info(
-        "This server is being drained: other servers take over its leases until it is started again",
+        "This server leaves: it hands over its leases, and takes none until it is started again",
       );
       void leases.leave();
     },
