@@ -114,6 +114,16 @@ t.test(
   },
 );
 
+t.test("an empty map may be one tag or two", async (t) => {
+  const { pool, client } = await tinyPool(t);
+  for (const empty of ["<struct/>", "<struct></struct>"]) {
+    const call = xmlCall("VM.set_other_config", client.session, VM, empty);
+    t.match(await post(pool.url, "/", call), "<name>Status</name>");
+    t.same(await client.call("VM.get_other_config", VM), {}, empty);
+    await client.call("VM.add_to_other_config", VM, "k", "v");
+  }
+});
+
 t.test("a key named __proto__ is a key like any other", async (t) => {
   const { client } = await tinyPool(t);
   await client.call("VM.add_to_other_config", VM, "__proto__", "x");

@@ -96,7 +96,8 @@ class XmlRequestReader {
   }
 
   #typed(tag: string, depth: number): WireValue {
-    if (this.#selfClosed(tag)) return fromText(tag, "");
+    if (this.#selfClosed(tag))
+      return tag === "struct" ? { t: "struct", v: [] } : fromText(tag, "");
     this.#open(tag);
     let value: WireValue;
     if (tag === "array") value = this.#array(depth);
