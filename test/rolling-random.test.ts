@@ -15,7 +15,8 @@ const POOLS = Number(process.env["XO_ROLLING_POOLS"] ?? 40);
 const FIRST = Number(process.env["XO_ROLLING_SEED"] ?? 1);
 /** Pools that one server updates at the same time. */
 const AT_ONCE = 10;
-const FACTOR = 30;
+/** Less where the machine has other work: `XO_ROLLING_FACTOR=10`. */
+const FACTOR = Number(process.env["XO_ROLLING_FACTOR"] ?? 30);
 const XAPI = "callTimeoutMs: 20000";
 /** What rolling updates do not read is left out: accelerated, it was a third of the CPU time. */
 const SETTINGS = `stats: { follow: false }
