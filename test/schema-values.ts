@@ -6,6 +6,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly minimum?: number;
   readonly pattern?: string;
+  readonly maxLength?: number;
   readonly optional?: boolean;
   readonly items?: Schema;
   readonly minItems?: number;
@@ -32,12 +33,17 @@ export function fillSchema(schema: Schema, id: string): unknown {
         fillSchema(schema.properties?.[key] ?? {}, id),
       ]),
     );
-  return schema.pattern === undefined ? id : fitting(schema.pattern, id);
+  return fitting(schema, id);
 }
 
-function fitting(pattern: string, id: string): string {
-  const tries = [id, "c", "1", "2001:db8::1", "192.0.2.1", "02:00:00:00:00:01"];
-  return tries.find((text) => new RegExp(pattern).test(text)) ?? id;
+function fitting(
+  { pattern = "", maxLength = Infinity }: Schema,
+  id: string,
+): string {
+  const tries = [id, "192.0.2.1", "c", "1", "2001:db8::1", "02:00:00:00:00:01"];
+  const isFitting = (text: string) =>
+    text.length <= maxLength && new RegExp(pattern).test(text);
+  return tries.find(isFitting) ?? id;
 }
 
 /**

@@ -26,6 +26,7 @@ const USUAL = namesOfTests([
 const CI = namesOfTests([
   "faults/restart",
   "alarm-restarts",
+  "operations-matrix-rights",
   "packaging/deb",
   "packaging/monitoring",
   "packaging/proxies",

@@ -35,6 +35,11 @@ const hours = Number(values.hours);
 const seed = Number(values.seed);
 const durationMs = hours * 3_600_000;
 const load = loadavg()[0]!;
+// At the start: what runs is of this commit, whatever is committed meanwhile.
+const commit = execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
+  cwd: root,
+  encoding: "utf8",
+}).trim();
 const folder = await mkdtemp(join(tmpdir(), "xo-soak-"));
 const ends: (() => Promise<void>)[] = [];
 const owner = {
@@ -145,10 +150,7 @@ async function publish(): Promise<void> {
     seed,
     pools: `${values.pools}, ${values.churn} changes a second each, ${values.clients} clients`,
     machine: `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node.js ${process.versions.node}`,
-    commit: execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
-      cwd: root,
-      encoding: "utf8",
-    }).trim(),
+    commit,
     date: new Date().toISOString().slice(0, 10),
     load: [load, loadavg()[0]!],
     samples,

@@ -152,8 +152,7 @@ export class Tasks {
 
   /**
    * Makes a task visible to clients, and completes it with the result.
-   * @returns when the start of the task is persisted. A single server continues without its
-   *   database; with several servers, none could adopt a task that is not stored: it is aborted
+   * @returns when its start is persisted; if not, one of several servers aborts it: none could adopt it
    * @throws XoError STORE_UNAVAILABLE, LEASE_LOST
    */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {

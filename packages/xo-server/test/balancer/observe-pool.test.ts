@@ -49,7 +49,7 @@ function setUp() {
         Object.entries(states).map(([id, state]) => ({ id, state })),
     },
     stats: {
-      tracks: {
+      seriesStore: {
         get: (pool: string, id: string) =>
           pool === "pool" && received.has(id)
             ? { receivedAt: received.get(id) }
