@@ -1,4 +1,4 @@
-/** A VM of another product, with what an import keeps of it. */
+/** A VM of another product: the settings that an import keeps. */
 export interface ForeignVm {
   readonly name: string;
   readonly description: string;
@@ -9,9 +9,9 @@ export interface ForeignVm {
   readonly memory: number;
   readonly firmware: "bios" | "uefi";
   readonly secureBoot: boolean;
-  /** In the order in which their contents come. */
+  /** In the order in which the source delivers their contents. */
   readonly disks: readonly ForeignDisk[];
-  /** In the order of their places. */
+  /** In the order of their device numbers. */
   readonly nics: readonly ForeignNic[];
 }
 
@@ -21,7 +21,7 @@ export interface ForeignDisk {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Among the disks, from 0: the VM boots from the first. */
+  /** Device number, from 0: the VM boots from the first disk. */
   readonly place: number;
 }
 
@@ -32,7 +32,7 @@ export interface ForeignNic {
   readonly mac?: string;
 }
 
-/** Bytes of a disk; what no part has is zero. */
+/** Contents of a disk; bytes that no part contains are zero. */
 export interface DiskPart {
   /** Bytes. */
   readonly offset: number;

@@ -20,7 +20,7 @@ export interface OvfHardware extends Pick<
   ForeignVm,
   "vcpus" | "coresPerSocket" | "memory" | "firmware" | "secureBoot" | "nics"
 > {
-  /** Ids of the disks, in the order of their places. */
+  /** Ids of the disks, in the order of their device numbers. */
   readonly disks: readonly string[];
 }
 

@@ -65,7 +65,7 @@ interface Range {
   readonly length: number;
 }
 
-/** A connection that breaks off is repeated from where it broke. */
+/** Resumes an interrupted transfer at the position that was reached. */
 async function* readRange(
   client: SoapClient,
   url: string,
@@ -96,7 +96,7 @@ async function* readRange(
   }
 }
 
-/** A session that has ended is begun again. */
+/** Signs in again if the session has expired. */
 async function open(
   client: SoapClient,
   url: string,
@@ -122,7 +122,7 @@ function checked(
   );
 }
 
-/** A server that ignores ranges sends all from the beginning: that is right for the whole only. */
+/** A server that ignores ranges sends the file from its beginning, which is accepted only for the whole file. */
 function checkRange(
   { statusCode, headers }: IncomingMessage,
   first: number,

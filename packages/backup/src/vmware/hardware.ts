@@ -30,7 +30,7 @@ const FLAT = "VirtualDiskFlatVer2BackingInfo";
 const CONTROLLERS =
   /SCSIController|SASController|LsiLogic|BusLogic|IDEController|AHCIController|NVMEController/;
 
-/** In the order in which the firmware tries them: by controller, then by unit. */
+/** Sorted as the firmware tries them: by controller, then by unit number. */
 export function disksOf(vm: ObjectProperties): VmwareDisk[] {
   const devices = devicesOf(vm);
   const controllers = devices
@@ -76,7 +76,7 @@ function obstacleOf(
     : `disk ${name} is encrypted`;
 }
 
-/** In the order of their places. */
+/** In the order of their device numbers. */
 export function nicsOf(
   vm: ObjectProperties,
   { portGroups }: VmwareNames,

@@ -13,7 +13,7 @@ export const VM_PROPERTIES = [
   ...["config.bootOptions", "config.hardware"],
 ];
 
-/** What names mean at a server. */
+/** Names of data centers and networks, which other objects refer to. */
 export interface VmwareNames {
   /** Path of the data center of a datastore, by its id. */
   readonly dataCenters: ReadonlyMap<string, string>;
@@ -26,7 +26,7 @@ export interface VmwareInventory {
   readonly names: VmwareNames;
 }
 
-/** @param withVms false: only what names mean @throws RepositoryError */
+/** @param withVms false: only the names @throws RepositoryError */
 export async function readVmwareInventory(
   client: SoapClient,
   withVms: boolean,

@@ -6,8 +6,8 @@ import {
 } from "./start-worker.js";
 
 /*
- * A thread that starts the processes of workers: a start copies the page tables of the whole process and waits until the
- * new one runs, 10 to 100 ms in which the thread that does it is blocked.
+ * A thread that starts the processes of workers. A start copies the page tables of the whole process and waits until the
+ * new process runs: it blocks the calling thread for 10 to 100 ms.
  */
 
 export type StarterRequest =

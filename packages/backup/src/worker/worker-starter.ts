@@ -21,8 +21,8 @@ interface Started {
 }
 
 /**
- * Starts workers as `startWorker` does, by a thread, so that the event loop is not blocked by it. The thread starts with
- * the first order, ends with this process, and does not keep it alive without workers.
+ * Starts workers as `startWorker` does, by a thread, so that the event loop is not blocked. The thread starts with
+ * the first order and ends with this process; without workers it does not keep the process alive.
  */
 export class WorkerStarter {
   readonly #running = new Map<number, Started>();

@@ -9,7 +9,7 @@ export interface ThinDisk {
   readonly folder: string;
   /** Bytes. */
   readonly size: number;
-  /** In ascending order; what no part has is zero. */
+  /** In ascending order; bytes that no part contains are zero. */
   readonly parts: AsyncIterable<DiskPart>;
 }
 

@@ -2,14 +2,14 @@ import { pause, type WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 
-/** For so long it is waited for the tasks of a session, in ms. */
+/** Maximum time to wait for the XAPI tasks of a session, in ms. */
 const LIMIT_MS = 30 * 60_000;
-/** After a failure it is tried again after this time, in ms. */
+/** Pause before the next attempt after a failure, in ms. */
 const RETRY_MS = 1_000;
 
 /**
- * Ends XAPI sessions of servers, or runs of this one, that have ended: a request that they have sent and that has not arrived
- * is refused by the pool from then on.
+ * Logs out XAPI sessions of servers that have ended, or of a previous run of this one. From then
+ * on the pool refuses requests that these servers sent and that have not arrived yet.
  */
 export class EndedSessions {
   readonly #clock: Pick<WallClock, "now" | "setTimeout" | "clearTimeout">;
@@ -21,8 +21,8 @@ export class EndedSessions {
   }
 
   /**
-   * Resolves when the session does not exist any more.
-   * @param session its reference
+   * Resolves when the session no longer exists.
+   * @param session reference of the session
    * @returns undefined, or why it was not ended
    */
   async end(
@@ -34,7 +34,7 @@ export class EndedSessions {
     if (end === undefined) {
       end = this.#end(xapi, session);
       this.#ends.set(session, end);
-      // It may be possible later.
+      // A later attempt may succeed.
       void end.then((reason) => {
         if (reason !== undefined) this.#ends.delete(session);
       });

@@ -71,7 +71,11 @@ export class XapiTaskWatch {
     return judge(found, xapiTask, await readGoalState(xapi, xapiTask));
   }
 
-  /** Looks for the task; again when no request that is under way can create it any more. @returns a text: why that is not known */
+  /**
+   * Searches the XAPI task, and once more after its session was logged out, so that no delayed
+   * request can still create it.
+   * @returns a text: why the outcome is unknown
+   */
   async #find(
     xapi: Xapi,
     xapiTask: XapiTask,
