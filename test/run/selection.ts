@@ -27,6 +27,7 @@ const CI = namesOfTests([
   "faults/restart",
   "alarm-restarts",
   "operations-matrix-rights",
+  "ova-import",
   "packaging/deb",
   "packaging/monitoring",
   "packaging/proxies",

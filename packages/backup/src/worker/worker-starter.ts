@@ -31,15 +31,13 @@ export class WorkerStarter {
 
   start(
     order: WorkOrder,
-    { signingKey, onProgress }: Omit<StartWorkerOptions, "onQuestion">,
+    { signingKey, ...callbacks }: StartWorkerOptions,
   ): Worker {
     const request = requestOf(order, signingKey);
     // Output and input are pipes of the process that starts the worker: their bytes would have to go through the thread.
     if (request.hasOutput || request.hasInput)
-      return startProcess(
-        request,
-        onProgress === undefined ? {} : { onProgress },
-      );
+      return startProcess(request, callbacks);
+    const { onProgress } = callbacks;
     const id = ++this.#lastId;
     const running = this.#running;
     const result = new Promise<unknown>((resolve, reject) =>
