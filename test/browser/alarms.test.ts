@@ -23,7 +23,7 @@ const alarm = (n: number, more: object = {}) => ({
   name: `web-${n}`,
   severity: "warning",
   value: 0.953,
-  beganAt: Date.now() - n * 60_000,
+  raisedAt: Date.now() - n * 60_000,
   ...more,
 });
 

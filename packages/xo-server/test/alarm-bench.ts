@@ -34,7 +34,7 @@ export interface PublicAlarm {
   readonly name: string;
   readonly type: string;
   readonly value?: number;
-  readonly beganAt: number;
+  readonly raisedAt: number;
   readonly endedAt?: number;
 }
 

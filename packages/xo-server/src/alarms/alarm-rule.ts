@@ -139,14 +139,14 @@ type StoredBody = Omit<AlarmRuleBody, "targets" | "notifyOnClear"> &
   Partial<AlarmRuleBody> &
   DeprecatedMembers;
 
-/** Names of release 0.1, which clients, stored rules and imported configurations have. */
+/** Names of release 0.1, which stored rules and imported configurations have. */
 interface DeprecatedMembers {
   readonly sendTo?: readonly unknown[];
   readonly tellsEnd?: boolean;
 }
 
 /** Replaces deprecated names; members with the current names take precedence. */
-export function toCurrentNames<T extends DeprecatedMembers>({
+function toCurrentNames<T extends DeprecatedMembers>({
   sendTo: targets,
   tellsEnd: notifyOnClear,
   ...current

@@ -8,7 +8,6 @@ import {
 import {
   ruleMembers,
   toAlarmRule,
-  toCurrentNames,
   type AlarmRule,
 } from "../alarms/alarm-rule.js";
 import { MAX_TARGETS, splitTargets } from "../notifications/split-targets.js";
@@ -29,16 +28,6 @@ const targets = Type.Array(TargetInput, {
   description:
     "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) to which notifications are sent. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
 });
-/** Names of release 0.1, still accepted. */
-const deprecatedMembers = {
-  sendTo: Type.Optional({
-    ...targets,
-    description: "Deprecated: see targets.",
-  }),
-  tellsEnd: Type.Optional(
-    Type.Boolean({ description: "Deprecated: see notifyOnClear." }),
-  ),
-};
 const closed = { additionalProperties: false } as const;
 const { on, ...settings } = ruleMembers;
 const optional = Type.Partial(Type.Object(settings)).properties;
@@ -48,14 +37,11 @@ const PublicRule = Type.Object({
   name: Type.String(),
   ...ruleMembers,
   targets: Type.Array(Target),
-  sendTo: Type.Array(Target, { description: "Deprecated: see targets." }),
-  tellsEnd: Type.Boolean({ description: "Deprecated: see notifyOnClear." }),
   open: Type.Integer({ description: "Number of open alarms of the rule." }),
   omitted: Type.Integer({
     description:
       "Number of matching objects beyond the maximum of open alarms.",
   }),
-  others: Type.Integer({ description: "Deprecated: see omitted." }),
   problem: Type.Optional(
     Type.String({ description: "Reason for which the rule is not evaluated." }),
   ),
@@ -105,7 +91,6 @@ export const alarmRuleCreate = defineOperation({
       on,
       ...optional,
       targets: Type.Optional(targets),
-      ...deprecatedMembers,
     },
     closed,
   ),
@@ -116,7 +101,7 @@ export const alarmRuleCreate = defineOperation({
     status: 201,
   }),
   async handler(params, { services }) {
-    const { name: ruleName, targets: input, ...rest } = toCurrentNames(params);
+    const { name: ruleName, targets: input, ...rest } = params;
     if (services.store.alarmRules.size >= MAX_RULES)
       throw new XoError("LIMIT_REACHED", {
         limit: MAX_RULES,
@@ -147,7 +132,6 @@ export const alarmRuleSet = defineOperation({
       on: Type.Optional(on),
       ...optional,
       targets: Type.Optional(targets),
-      ...deprecatedMembers,
     },
     closed,
   ),
@@ -158,7 +142,7 @@ export const alarmRuleSet = defineOperation({
     status: 204,
   }),
   async handler({ id: ruleId, name: newName, ...members }, context) {
-    const { targets: given, ...patch } = toCurrentNames(members);
+    const { targets: given, ...patch } = members;
     const old = findAlarmRule(context, ruleId);
     if (patch.on !== undefined)
       checkCondition(patch.on, context.services.catalog);
@@ -207,10 +191,7 @@ const toPublic = async (
     name: rule.name,
     ...toRuleBody(rule),
     targets: [...rule.targets],
-    sendTo: [...rule.targets],
-    tellsEnd: rule.notifyOnClear,
     ...services.alarms.statusOf(rule.id),
-    others: services.alarms.statusOf(rule.id).omitted,
     undelivered: failing
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ targetId, error = "", attempts, createdAt, nextAt }) => ({
