@@ -23,7 +23,7 @@ export interface OpenAlarm {
   readonly name: string;
   readonly value?: number;
   readonly text?: string;
-  readonly beganAt: number;
+  readonly raisedAt: number;
   readonly acknowledgedAt?: number;
 }
 
@@ -109,6 +109,6 @@ function isAlarm(value: Json): value is Json & OpenAlarm {
     isObject(value) &&
     typeof value["id"] === "string" &&
     typeof value["name"] === "string" &&
-    typeof value["beganAt"] === "number"
+    typeof value["raisedAt"] === "number"
   );
 }
