@@ -9,6 +9,7 @@ import { whileExpected } from "./host-memory.js";
 import { createVmMessage } from "./messages.js";
 import {
   assertCanBootHere,
+  assertSeesResources,
   assertStillRuns,
   assertVmMay,
   possibleHosts,
@@ -129,7 +130,28 @@ function obstacle(pool: PoolData, vm: string, host: string): readonly string[] {
     throw error;
   }
   const others = possibleHosts(pool, vm).filter((other) => other !== host);
-  return others.length === 0 ? ["NO_HOSTS_AVAILABLE", vm] : [];
+  if (others.length > 0) return [];
+  return resourceElsewhere(pool.db, vm, host) ?? ["NO_HOSTS_AVAILABLE", vm];
+}
+
+/** The SR or network that no other host has, as in XAPI's answer: VM_REQUIRES_SR, VM_REQUIRES_NETWORK. */
+function resourceElsewhere(
+  db: CallContext["db"],
+  vm: string,
+  host: string,
+): readonly string[] | undefined {
+  const failures: XapiFailure[] = [];
+  for (const other of db.refs("host"))
+    try {
+      if (other === host) continue;
+      assertSeesResources(db, vm, other);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof XapiFailure)) throw error;
+      failures.push(error);
+    }
+  const [first] = failures;
+  return first && [first.code, ...first.params];
 }
 
 /** All VMs are migrated, one after another, each to the host that fits best. The host accepts no new ones. */
