@@ -42,6 +42,8 @@ export default tseslint.config(
     plugins: { wording },
     rules: {
       "wording/denied-words": "error",
+      "no-useless-rename": "error",
+      "object-shorthand": ["error", "properties"],
       "max-params": ["error", 4],
       "no-restricted-syntax": [
         "error",
@@ -66,6 +68,8 @@ export default tseslint.config(
     plugins: { wording, "@typescript-eslint": tseslint.plugin },
     rules: {
       "wording/denied-words": "error",
+      "no-useless-rename": "error",
+      "object-shorthand": ["error", "properties"],
       // TypeScript knows the globals.
       "no-undef": "off",
       "no-unused-vars": "off",

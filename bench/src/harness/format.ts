@@ -14,12 +14,14 @@ export function formatMegabytes(bytes: number): string {
     : megabytes.toFixed(1);
 }
 
+/** Rounded, with commas between thousands; `-` for what was not measured. */
 export function formatCount(count: number): string {
   return Number.isFinite(count)
     ? Math.round(count).toLocaleString("en-US")
     : "-";
 }
 
+/** `2.50x`; `-` for what was not measured. */
 export function formatRatio(ratio: number): string {
   if (!Number.isFinite(ratio)) return "-";
   return `${ratio >= 100 ? ratio.toFixed(0) : ratio.toFixed(2)}x`;

@@ -28,6 +28,11 @@ export interface Report {
   readonly date: string;
 }
 
+/**
+ * One line of the results: median, least and greatest value of each figure over
+ * all runs.
+ * @param failure why a benchmark target could not be measured (any more)
+ */
 export function toResult(
   key: ResultKey,
   { runs, failure }: Pick<Measured<unknown>, "runs" | "failure">,

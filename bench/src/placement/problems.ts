@@ -36,7 +36,7 @@ export function scenarioPool({
   const groups = names("s", sets).map((id): GroupModel => ({
     id,
     kind: "anti-affinity",
-    required: required,
+    required,
     vms: names(`${id}-`, count),
   }));
   const vms = groups.flatMap((group) =>

@@ -29,6 +29,7 @@ export type RepositoryErrorCode =
   /** The caller cancelled the operation. */
   | "cancelled";
 
+/** Every expected failure of this package. Callers decide by `code`; the message is for users. */
 export class RepositoryError extends Error {
   override readonly name = "RepositoryError";
   readonly code: RepositoryErrorCode;
@@ -43,6 +44,7 @@ export class RepositoryError extends Error {
   }
 }
 
+/** Whether a file of the repository does not exist (code `missing`). */
 export function isMissing(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "missing";
 }
@@ -55,6 +57,10 @@ export function isUnreadable(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether the operation has to be repeated, because another process changed the
+ * repository (code `conflict`).
+ */
 export function isConflict(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "conflict";
 }

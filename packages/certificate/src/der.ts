@@ -1,9 +1,11 @@
 /** Values in DER, as far as a certificate needs them (ITU-T X.690). */
 
+/** SEQUENCE of values that are encoded already. */
 export function sequence(...parts: readonly Buffer[]): Buffer {
   return encode(0x30, Buffer.concat(parts));
 }
 
+/** SET of values that are encoded already. They are not sorted, as DER requires of several. */
 export function set(...parts: readonly Buffer[]): Buffer {
   return encode(0x31, Buffer.concat(parts));
 }
@@ -13,6 +15,7 @@ export function integer(bytes: Buffer): Buffer {
   return encode(0x02, bytes);
 }
 
+/** BOOLEAN: DER encodes true as 0xff. */
 export function boolean(value: boolean): Buffer {
   return encode(0x01, Buffer.from([value ? 0xff : 0]));
 }
@@ -22,6 +25,7 @@ export function nothing(): Buffer {
   return encode(0x05, Buffer.alloc(0));
 }
 
+/** OCTET STRING */
 export function octetString(bytes: Buffer): Buffer {
   return encode(0x04, bytes);
 }
@@ -31,6 +35,7 @@ export function bitString(bytes: Buffer, unusedBits = 0): Buffer {
   return encode(0x03, Buffer.concat([Buffer.from([unusedBits]), bytes]));
 }
 
+/** UTF8String */
 export function utf8String(text: string): Buffer {
   return encode(0x0c, Buffer.from(text, "utf8"));
 }

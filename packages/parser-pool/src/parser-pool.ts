@@ -108,6 +108,10 @@ export interface ParserPool {
   close(): Promise<void>;
 }
 
+/**
+ * Starts its threads at once, unless they start on demand (`startsOnDemand`);
+ * `close` ends them.
+ */
 export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
   return new Pool(settingsOf(options));
 }

@@ -53,6 +53,7 @@ export interface Histogram {
   reset(): void;
 }
 
+/** An empty histogram, of about 4 KiB. */
 export function createHistogram(): Histogram {
   return new LogHistogram();
 }

@@ -160,9 +160,7 @@ function rulesOf(model: PoolModel): ConflictRule[] {
   const distinct = (of: (vm: VmModel) => readonly string[]) => [
     ...new Set(model.vms.flatMap(of)),
   ];
-  const groups = (model.groups ?? []).filter(
-    ({ required: required }) => required,
-  );
+  const groups = (model.groups ?? []).filter(({ required }) => required);
   const hostAffinities = (model.hostAffinities ?? []).filter(
     ({ score }) => !Number.isFinite(score),
   );

@@ -30,7 +30,7 @@ export function filledPool(seed: number): PoolModel {
   return {
     hosts,
     vms: random.shuffled(vms.flat()),
-    hostAffinities: hostAffinities,
+    hostAffinities,
     groups,
   };
 }

@@ -60,9 +60,7 @@ t.test(
       ],
     };
     const hostAffinities = [{ id: "l", vms: ["v"], hosts: ["a"], score: 10 }];
-    t.same(describe(repair({ ...model, hostAffinities: hostAffinities })), [
-      "w a > b",
-    ]);
+    t.same(describe(repair({ ...model, hostAffinities })), ["w a > b"]);
     const vms = [
       { ...vm("v", 1, "a"), pinned: "VM_LACKS_FEATURE" },
       vm("w", 1, "a"),

@@ -70,6 +70,10 @@ export interface StoreSettings extends Required<StoreOptions> {
   readonly sharedClock: SharedClock | undefined;
 }
 
+/**
+ * Fills in the defaults. With PostgreSQL the clock follows that of the database,
+ * unless the caller sets one.
+ */
 export function withDefaults(options: StoreOptions): StoreSettings {
   const sharedClock =
     options.clock === undefined && isPostgres(options.location)

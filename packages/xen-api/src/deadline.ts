@@ -9,6 +9,12 @@ export interface Deadline {
   release(): void;
 }
 
+/**
+ * Starts the time limit of a call.
+ * @param method XAPI method, for the errors
+ * @param ms milliseconds from now
+ * @param signal of the caller; it may be aborted already
+ */
 export function createDeadline(
   clock: MonotonicClock,
   method: string,

@@ -222,6 +222,7 @@ export class Login {
   }
 }
 
+/** @param error `ErrorDescription` of an answer: the code, then its parameters */
 export function toXapiError(
   error: readonly string[],
   method: string,

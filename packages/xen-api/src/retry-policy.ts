@@ -49,6 +49,7 @@ export function afterFailedCall(
   return { action: "give-up" };
 }
 
+/** Whether the toolstack of the host does not accept calls yet. */
 export function isBooting(error: unknown): boolean {
   return error instanceof XapiError && error.code === "HOST_STILL_BOOTING";
 }

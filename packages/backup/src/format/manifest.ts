@@ -52,10 +52,15 @@ export interface RegionReference {
   readonly uses: readonly number[];
 }
 
+/** Path of a manifest in the repository. @param id of the backup */
 export function manifestFile(id: string): string {
   return `backups/${id}`;
 }
 
+/**
+ * @param name of the disk, as the backup job named it
+ * @throws RepositoryError `unknown`, with the names that exist
+ */
 export function findDisk(manifest: Manifest, name: string): DiskManifest {
   const disk = manifest.disks.find((one) => one.name === name);
   if (disk !== undefined) return disk;

@@ -26,6 +26,7 @@ export function entryNonce(number: number): Buffer {
   return nonce;
 }
 
+/** Nonce of the index: no chunk has it, because the numbers of chunks fill only 4 bytes. */
 export function indexNonce(): Buffer {
   return Buffer.alloc(12, 0xff);
 }

@@ -22,6 +22,12 @@ const NONCE = Buffer.alloc(12);
 /** Bytes of JSON at most: protects the memory of who opens it. */
 const MAX_JSON = 256 * 1024 * 1024;
 
+/**
+ * The bytes of a sealed file.
+ * @param name path of the file in the repository: under another name it does not
+ *   open
+ * @param value JSON, at most 256 MiB as text, or `openSealedJson` refuses it
+ */
 export function sealJson(
   key: RepositoryKey,
   name: string,

@@ -43,6 +43,11 @@ export interface WrapOptions {
   readonly n?: number;
 }
 
+/**
+ * Creates a key slot. Takes about 0.4 s and 128 MiB (scrypt), off the main
+ * thread.
+ * @throws RepositoryError `invalid` for an empty passphrase
+ */
 export async function wrapKey(
   key: RepositoryKey,
   options: WrapOptions,

@@ -34,10 +34,12 @@ export interface LogEntry {
   readonly change: LogChange;
 }
 
+/** Path of a log entry in the repository. Its names sort in the order of the log. */
 export function logFile(sequence: number): string {
   return `log/${String(sequence).padStart(10, "0")}`;
 }
 
+/** Path of the checkpoint of the state after this entry of the log. */
 export function checkpointFile(sequence: number): string {
   return `checkpoints/${String(sequence).padStart(10, "0")}`;
 }

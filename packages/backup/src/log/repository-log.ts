@@ -240,6 +240,7 @@ function sequenceOf(file: string): number[] {
   return /^\d{10,15}$/.test(name) ? [Number(name)] : [];
 }
 
+/** Hexadecimal SHA-256, as the log has it of entries, key slots and manifests. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -77,6 +77,7 @@ export interface StateJson {
   readonly removing: readonly string[];
 }
 
+/** The inverse is `stateFromJson`. */
 export function stateToJson(state: RepositoryState): StateJson {
   return {
     version: 1,
@@ -89,6 +90,7 @@ export function stateToJson(state: RepositoryState): StateJson {
   };
 }
 
+/** The state of a checkpoint. Does not validate: checkpoints are authenticated. */
 export function stateFromJson(json: StateJson): RepositoryState {
   return {
     sequence: json.sequence,

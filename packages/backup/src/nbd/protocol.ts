@@ -41,6 +41,7 @@ const OPTION_ERRORS = new Map([
 ]);
 const ERROR_BIT = 0x8000_0000;
 
+/** Whether the reply to an option is an error (bit 31 of its type). */
 export function isOptionError(type: number): boolean {
   return type >= ERROR_BIT;
 }
@@ -82,12 +83,17 @@ const ERRNO = new Map([
   [108, "ESHUTDOWN"],
 ]);
 
+/** `EIO` for 5: the errors that the NBD protocol defines; others as `error 95`. */
 export function errnoName(error: number): string {
   return ERRNO.get(error) ?? `error ${error}`;
 }
 
 export const REQUEST_SIZE = 28;
 
+/**
+ * A request of the transmission phase, without the data of a write.
+ * @param request `offset` and `length` in bytes; `cookie` comes back in the reply
+ */
 export function encodeRequest(request: {
   readonly command: number;
   readonly cookie: bigint;
@@ -103,6 +109,7 @@ export function encodeRequest(request: {
   return bytes;
 }
 
+/** An option of the handshake (fixed newstyle), with its data. */
 export function encodeOption(option: number, data: Buffer): Buffer {
   const header = Buffer.alloc(16);
   OPTION_MAGIC.copy(header);

@@ -28,6 +28,7 @@ export interface FinishedParity {
   readonly parts: readonly Buffer[];
 }
 
+/** Path of a parity file in the repository. @param name hexadecimal SHA-256 of its bytes */
 export function parityFile(name: string): string {
   return `parity/${name}`;
 }

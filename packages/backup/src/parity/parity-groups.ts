@@ -73,6 +73,7 @@ export async function recoverPack(
   return undefined;
 }
 
+/** Stores a finished parity file; one that exists has the same bytes. @returns its path */
 export async function putParity(
   storage: Storage,
   { name, parts }: FinishedParity,

@@ -19,6 +19,7 @@ export interface RepositoryConfig {
   readonly mac: string;
 }
 
+/** The configuration of a new repository, with its MAC. */
 export function createConfig(
   key: RepositoryKey,
   fields: Pick<RepositoryConfig, "id" | "created" | "parity">,
@@ -33,6 +34,7 @@ export function createConfig(
   return { ...config, mac: key.mac(authenticatedText(config)) };
 }
 
+/** The bytes of `repository.json`, indented for readers. */
 export function encodeConfig(config: RepositoryConfig): Buffer {
   return Buffer.from(`${JSON.stringify(config, undefined, 2)}\n`, "utf8");
 }

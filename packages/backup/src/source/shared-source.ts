@@ -11,6 +11,10 @@ export interface SharedSource {
   leave(reader: number): void;
 }
 
+/**
+ * @param readers how many backups read it; each must call `leave`
+ * @param signal ends the reading of a stream
+ */
 export function shareSource(
   content: BlockSource | BlockStream,
   readers: number,

@@ -39,6 +39,7 @@ export async function readCopied<T>(
   }
 }
 
+/** Deletes files together with their copies. Files that do not exist are ignored. */
 export async function removeCopied(
   storage: Storage,
   names: readonly string[],

@@ -41,6 +41,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
+/** As `Storage.list`, complete. */
 export async function listAll(
   storage: Storage,
   folder: string,

@@ -52,6 +52,7 @@ export async function* counted(
   }
 }
 
+/** Progress of an upload, in bytes: everything that was read is also written. */
 export function progressOf(done: number, total: number): RestoreProgress {
   return { done, total, written: done };
 }

@@ -180,6 +180,7 @@ function describeOther(bytes: Buffer): string {
     : `the server reports error ${match[1]} in the body of its response`;
 }
 
+/** RepositoryError `source-invalid` about a VHD. */
 export function invalid(reason: string): RepositoryError {
   return new RepositoryError("source-invalid", `VHD: ${reason}`);
 }

@@ -79,6 +79,7 @@ function checkEntries(entries: number): number {
   throw invalid(`grain tables of ${entries} entries`);
 }
 
+/** RepositoryError `source-invalid` about a VMDK. */
 export function invalid(reason: string) {
   return invalidSource(`VMDK: ${reason}`);
 }

@@ -118,6 +118,11 @@ export function toForeignVm(
   };
 }
 
+/**
+ * A VM for a list to choose from, with the reason why it cannot be imported
+ * (`obstacle`).
+ * @throws RepositoryError `source-invalid`
+ */
 export function toVmwareVm(vm: ObjectProperties, names: VmwareNames): VmwareVm {
   const { vcpus, memory } = sizeOf(vm);
   const disks = disksOf(vm);

@@ -198,6 +198,7 @@ function urlOf(host: string): URL {
   }
 }
 
+/** A reference (`ManagedObjectReference` of the vSphere API) in an answer. */
 export function toManagedObject(element: XmlElement): ManagedObject {
   return {
     type: element.attributes.get("type") ?? "",
@@ -214,6 +215,7 @@ function failed(server: string, reason: string): RepositoryError {
   return new RepositoryError("transfer-failed", `${server}: ${reason}`);
 }
 
+/** RepositoryError `source-invalid` about an answer of vSphere. */
 export function invalid(reason: string): RepositoryError {
   return new RepositoryError("source-invalid", `vSphere: ${reason}`);
 }

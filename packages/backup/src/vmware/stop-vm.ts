@@ -43,6 +43,7 @@ async function isOffWithin(
   }
 }
 
+/** Reads the power state from the server. A suspended VM is not off. */
 export async function isOff(
   client: SoapClient,
   vm: ManagedObject,

@@ -49,6 +49,10 @@ export function credentialsOf({
   );
 }
 
+/**
+ * The result of a worker that opened or created a repository; `created` in
+ * milliseconds since the epoch.
+ */
 export function describeOpened({
   config,
   key,

@@ -79,6 +79,7 @@ export function checkDisk({
     throw new RepositoryError("invalid", `disk ${name}: ${problem}`);
 }
 
+/** The input of the writer, from one disk of a work order and its opened source. */
 export function toInput(
   disk: BackupDisk,
   content: DiskInput["source"],

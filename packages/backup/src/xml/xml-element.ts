@@ -15,6 +15,7 @@ export function childOf(
   return element?.children.find((child) => child.name === name);
 }
 
+/** Children with this name, in document order; none of a missing element. */
 export function childrenOf(
   element: XmlElement | undefined,
   name: string,

@@ -13,6 +13,7 @@ export interface ColumnsState {
   readonly columns: ReadonlyMap<string, number>;
 }
 
+/** A state for a client, which sends it back with its next request; `fromStateText` reads it. */
 export function toStateText(state: ColumnsState): string {
   return JSON.stringify([
     state.epoch,

@@ -90,6 +90,7 @@ export class IdOrder {
   }
 }
 
+/** Order of UTF-16 code units, for `sort`: the same on every machine, unlike `localeCompare`. */
 export function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -124,6 +124,7 @@ function isSameEntry(a: Entry, b: Entry): boolean {
   return a.id === b.id && isSameDigest(a.digest, b.digest);
 }
 
+/** Digests are pairs of numbers, so `===` does not compare them. */
 export function isSameDigest(a: Digest, b: Digest): boolean {
   return a.high === b.high && a.low === b.low;
 }

@@ -88,6 +88,10 @@ export function withoutOrder(query: CompiledQuery): CompiledQuery {
   return { ...query, key: `${query.key} in no order`, sort: undefined };
 }
 
+/**
+ * The requested fields without duplicates, sorted; undefined means all.
+ * @throws XoError INVALID_PARAMETERS
+ */
 export function checkFields(
   fields: readonly string[] | undefined,
 ): readonly string[] | undefined {
@@ -112,6 +116,10 @@ export function checkInteger(
   return value;
 }
 
+/**
+ * @param text path with dots, such as `CPUs.number` or `now.cpu`
+ * @throws XoError INVALID_PARAMETERS, also for a metric that does not exist
+ */
 export function checkPath(text: string): ValuePath {
   checkText("a path", text);
   const path = toPath(text);
@@ -164,6 +172,7 @@ function checkMetricPath(path: ValuePath): ValuePath {
   throw invalid(`${path.join(".")} is not one of ${names}`);
 }
 
+/** XoError INVALID_PARAMETERS */
 export function invalid(reason: string): XoError {
   return new XoError("INVALID_PARAMETERS", { reason });
 }

@@ -16,6 +16,7 @@ export interface WindowState {
   readonly digest: Digest;
 }
 
+/** Digest of a window, with which a client compares its own copy. */
 export function digestOfEntries(entries: readonly Entry[]): Digest {
   let sum = EMPTY_DIGEST;
   for (const { digest } of entries) sum = addDigest(sum, digest);

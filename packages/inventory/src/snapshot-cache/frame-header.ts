@@ -25,6 +25,7 @@ export interface FrameHeader {
   readonly recordBytes: number;
 }
 
+/** @param ivs the vector of the index, then that of the records: 2 * IV_BYTES */
 export function writeHeader(
   { sequence, indexBytes, recordBytes }: FrameHeader,
   ivs: Uint8Array,
@@ -57,10 +58,12 @@ export function encryptedBytes({
   return indexBytes + recordBytes + 2 * TAG_BYTES;
 }
 
+/** Initialization vector of the index, in an encoded header. */
 export function indexIv(header: Buffer): Buffer {
   return header.subarray(INDEX_IV_AT, RECORDS_IV_AT);
 }
 
+/** Initialization vector of the records, in an encoded header. */
 export function recordsIv(header: Buffer): Buffer {
   return header.subarray(RECORDS_IV_AT, HEADER_BYTES);
 }

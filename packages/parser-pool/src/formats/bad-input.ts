@@ -16,6 +16,7 @@ export function badAnswer(reason: string): XoError {
   return new XoError("BAD_ANSWER", { address: "the pool", reason, start: "" });
 }
 
+/** XoError ANSWER_TOO_DEEP. @param limit levels of nesting */
 export function tooDeep(limit: number): XoError {
   return new XoError("ANSWER_TOO_DEEP", { limit });
 }

@@ -281,11 +281,7 @@ export class JsonSplitter {
   }
 
   #answer(): RawAnswer {
-    const {
-      members: kept,
-      hasValue,
-      hasUnexpectedValue: hasUnexpectedValue,
-    } = this.#state;
+    const { members: kept, hasValue, hasUnexpectedValue } = this.#state;
     const encoding =
       this.#envelopeKind === "json-rpc" ? "json-rpc" : "json-in-xml";
     const error = parseFailure(this.#envelopeKind, kept, hasValue);

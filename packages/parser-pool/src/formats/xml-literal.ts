@@ -36,12 +36,14 @@ function booleanOf(text: string): string | undefined {
   return text === "0" ? "false" : undefined;
 }
 
+/** JSON of the text of an XML-RPC integer; undefined if it is not one. */
 export function integerOf(text: string): string | undefined {
   return text.length <= MAX_NUMBER_LENGTH && INTEGER.test(text)
     ? text
     : undefined;
 }
 
+/** JSON of the text of an XML-RPC double; undefined if it is not one. */
 export function doubleOf(text: string): string | undefined {
   if (text.length > MAX_NUMBER_LENGTH) return undefined;
   return DOUBLE.test(text) ? text : SPECIAL_DOUBLES.get(text.toLowerCase());

@@ -309,7 +309,7 @@ class XmlReader {
     const {
       members: kept,
       hasValue,
-      hasUnexpectedValue: hasUnexpectedValue,
+      hasUnexpectedValue,
       hasNoStatus: bare,
     } = this.#state;
     const encoding = "xml-rpc";

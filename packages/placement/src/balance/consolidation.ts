@@ -46,7 +46,7 @@ export function consolidateHosts(
 
 /** Hosts that run VMs, by ascending use. */
 function leastUsedHosts(search: BalanceSearch): readonly number[] {
-  const { assignment: assignment, thresholds: thresholds } = search;
+  const { assignment, thresholds } = search;
   const { pool } = assignment;
   return [...pool.hosts.ids.keys()]
     .filter(
@@ -119,11 +119,7 @@ function fullestHost(
   return best;
 }
 
-function moveTo(
-  { assignment: assignment }: BalanceSearch,
-  vm: number,
-  host: number,
-): void {
+function moveTo({ assignment }: BalanceSearch, vm: number, host: number): void {
   assignment.remove(vm);
   assignment.add(vm, host);
 }

@@ -83,7 +83,7 @@ export class OverloadRelief {
 
   /** Hosts that have capacity of the overloaded resource, by ascending use. */
   #targets(from: number): readonly number[] {
-    const { assignment: assignment, thresholds: thresholds } = this.#search;
+    const { assignment, thresholds } = this.#search;
     const ofCpu = this.#overload.isRelievedOfCpu(from);
     const { pool } = assignment;
     return [...pool.hosts.ids.keys()]
@@ -125,7 +125,7 @@ export class OverloadRelief {
     { unit, from, targets }: TargetSearch,
     least: number,
   ): { readonly to: number; readonly net: number } | undefined {
-    const { thresholds: thresholds, assignment: assignment } = this.#search;
+    const { thresholds, assignment } = this.#search;
     const amount = demandOf(assignment.pool, unit);
     const cost = this.#search.costOf(unit);
     if (this.#overload.maxGain(from, amount) - cost <= least) return undefined;

@@ -99,7 +99,7 @@ function netOf(
 
 /** Whether the use of the other resource stays below its limit. */
 function isReliefOnly(
-  { thresholds: thresholds }: BalanceSearch,
+  { thresholds }: BalanceSearch,
   host: number,
   { load, memory }: Demand,
 ): boolean {

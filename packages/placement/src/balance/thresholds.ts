@@ -79,6 +79,7 @@ export class Thresholds {
   }
 }
 
+/** Total demand of VMs. @param vms by number */
 export function demandOf(
   { vmLoad, vmMemory }: Assignment["pool"],
   vms: readonly number[],
@@ -92,6 +93,7 @@ export function demandOf(
   return { load, memory };
 }
 
+/** What remains of a demand; may be negative. */
 export function minus(a: Demand, b: Demand): Demand {
   return { load: a.load - b.load, memory: a.memory - b.memory };
 }

@@ -21,6 +21,10 @@ export function memoryShare(
   return bytes > 0 ? 1 - freeMemory[host]! / bytes : 0;
 }
 
+/**
+ * For each host: the number of its VMs and the shares of CPU and memory in use;
+ * no CPU if it was not measured.
+ */
 export function figuresOf(assignment: Assignment): HostFigures[] {
   const vms = new Int32Array(assignment.pool.hosts.size);
   for (const host of assignment.hostOf) if (host >= 0) vms[host]! += 1;

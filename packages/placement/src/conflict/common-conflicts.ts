@@ -14,7 +14,7 @@ export function findCommonConflict(
   vms: readonly number[],
   { refusals, oracle }: { refusals: Refusals; oracle: FeasibilityOracle },
 ): UnsatisfiableCore | undefined {
-  const { constraints: constraints } = refusals;
+  const { constraints } = refusals;
   const overfull = findTooLargeGroup(assignment, vms);
   if (overfull !== undefined) {
     const group = assignment.pool.groups.models[overfull]!.id;
@@ -80,7 +80,7 @@ function memoryCannotConflict(
 export function capacityConstraints(
   { pool, limits }: Assignment,
   vms: readonly number[],
-  { constraints: constraints }: Refusals,
+  { constraints }: Refusals,
 ): number[] {
   const found = new Set([constraints.numberOf("memory")]);
   if (limits.vcpusPerCore !== undefined)

@@ -37,7 +37,7 @@ export function conflictFor(
   const constraints = smallestHittingSet(refusals.ofAll(vm));
   if (constraints === undefined) return undefined;
   return toConflict(assignment, [vm], refusals, {
-    constraints: constraints,
+    constraints,
     size: "smallest",
   });
 }
@@ -89,7 +89,7 @@ function isKnownSmallest(
   assignment: Assignment,
   vms: readonly number[],
   by: { refusals: Refusals; oracle: FeasibilityOracle },
-  { constraints: constraints }: RefusedVm,
+  { constraints }: RefusedVm,
 ): boolean {
   if (constraints.length < 2) return true;
   return (

@@ -42,7 +42,7 @@ export class FeasibilityOracle {
   }
 
   #problem(rules: ReadonlySet<number>) {
-    const { constraints: constraints } = this.#refusals;
+    const { constraints } = this.#refusals;
     const { groups, devices } = this.#assignment.pool;
     const has = (...of: Parameters<typeof constraints.find>) => {
       const constraint = constraints.find(...of);

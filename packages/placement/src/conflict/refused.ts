@@ -43,7 +43,7 @@ export function findRefused(
       constraints &&
       constraints.length < (best?.constraints.length ?? Infinity)
     )
-      best = { vm, constraints: constraints };
+      best = { vm, constraints };
   }
   return best;
 }

@@ -10,7 +10,7 @@ export function toConflict(
   assignment: Assignment,
   vms: readonly number[],
   refusals: Refusals,
-  { constraints: constraints, size }: UnsatisfiableCore,
+  { constraints, size }: UnsatisfiableCore,
 ): Conflict {
   const inOrder = constraints
     .map((number) => refusals.constraints.list[number]!)

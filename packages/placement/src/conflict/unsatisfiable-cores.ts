@@ -57,6 +57,10 @@ export function findIrreducibleCore(
     : undefined;
 }
 
+/**
+ * Whether the rules cannot all hold, but would without any one of them.
+ * @returns false also if the budget did not suffice to find out
+ */
 export function isIrreducible(
   oracle: FeasibilityOracle,
   constraints: readonly number[],

@@ -32,7 +32,7 @@ export function orderMoves(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const after = now.clone();
     const sequence = new MoveSequence(after, rest);
-    const { moves, waiting, detoured: detoured } = sequence;
+    const { moves, waiting, detoured } = sequence;
     const stuck = withUnits(now, waiting, rest);
     left.push(...stuck);
     const isDone =

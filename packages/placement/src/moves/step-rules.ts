@@ -45,6 +45,10 @@ export class StepRules {
   }
 }
 
+/**
+ * Preferred anti-affinity does not restrict migrations, and affinity must be
+ * violated during them.
+ */
 export function isRequiredAntiAffinity({
   kind,
   required,

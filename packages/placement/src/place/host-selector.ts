@@ -29,7 +29,7 @@ export class HostSelector {
     const { groups, hostAffinities } = assignment.pool;
     this.#hasPreferences =
       hostAffinities.soft.values.length > 0 ||
-      groups.models.some(({ required: required }) => !required);
+      groups.models.some(({ required }) => !required);
   }
 
   allows(vm: number, host: number): boolean {
@@ -166,7 +166,7 @@ export class HostSelector {
       for (const host of hostAffinities.byNumber[hostAffinity]!.hosts)
         preferred.add(host);
     for (const group of row(groups.groupsOf, vm)) {
-      const { required: required, kind } = groups.models[group]!;
+      const { required, kind } = groups.models[group]!;
       if (required || kind === "anti-affinity") continue;
       for (const other of row(groups.vmsOf, group))
         if (hostOf[other]! >= 0) preferred.add(hostOf[other]!);

@@ -26,6 +26,7 @@ export function compareScores(
   return order === "spread" ? b.headroom - a.headroom : a.headroom - b.headroom;
 }
 
+/** Sum of the scores of the preferred host affinities of a VM that hold on this host. */
 export function hostAffinityScore(
   { pool }: Assignment,
   vm: number,
@@ -55,7 +56,7 @@ export function groupScore(
   let score = 0;
   for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
     const group = groupsOf.values[at]!;
-    const { required: required, kind, weight = 1 } = models[group]!;
+    const { required, kind, weight = 1 } = models[group]!;
     if (required) continue;
     const there = members.get(group, host);
     score += kind === "anti-affinity" ? -weight * there : weight * there;

@@ -22,6 +22,11 @@ type WithDevices = readonly {
   readonly devices?: readonly DeviceCount[];
 }[];
 
+/**
+ * Numbers the kinds of devices that VMs demand; other devices of hosts are
+ * ignored.
+ * @throws InvalidModel for a negative count
+ */
 export function indexDevices(hosts: WithDevices, vms: WithDevices): Devices {
   const numbers = new Map<string, number>();
   const ofVms = new Map<number, DeviceNeed[]>();

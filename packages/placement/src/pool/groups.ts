@@ -17,6 +17,11 @@ export interface Groups {
   readonly units: ReadonlyMap<number, readonly number[]>;
 }
 
+/**
+ * Numbers the groups in the order of their ids, so that the result does not
+ * depend on the order of the input.
+ * @throws InvalidModel for a duplicate id, a weight of 0 or less, an unknown VM
+ */
 export function indexGroups(
   input: readonly GroupModel[],
   vms: IdIndex,
@@ -54,7 +59,7 @@ function findUnits(models: readonly GroupModel[], vms: IdIndex): Int32Array {
     while (unitOf[top] !== top) top = unitOf[top]!;
     return (unitOf[vm] = top);
   };
-  for (const { kind, required: required, vms: ids } of models) {
+  for (const { kind, required, vms: ids } of models) {
     if (kind !== "affinity" || !required) continue;
     const members = ids.map((id) => find(vms.of(id)));
     const lowest = Math.min(...members);

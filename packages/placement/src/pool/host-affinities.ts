@@ -14,6 +14,12 @@ export interface HostAffinities {
   readonly hard: RaggedArray;
 }
 
+/**
+ * Numbers the host affinities in the order of their ids. Those with an infinite
+ * score are required, the others preferred.
+ * @throws InvalidModel for a duplicate id, a score that is not a number, an
+ *   unknown VM or host
+ */
 export function indexHostAffinities(
   input: readonly HostAffinityModel[],
   vms: IdIndex,

@@ -73,7 +73,7 @@ export class PreferenceImprovement {
   #splitGroups(): readonly (readonly number[])[] {
     const { pool, hostOf } = this.#assignment;
     const { models, vmsOf } = pool.groups;
-    return models.flatMap(({ kind, required: required }, group) => {
+    return models.flatMap(({ kind, required }, group) => {
       if (required || kind === "anti-affinity") return [];
       const row = vmsOf.values.subarray(
         vmsOf.offsets[group],

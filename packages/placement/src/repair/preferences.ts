@@ -36,11 +36,7 @@ function ownWeight({ pool }: Assignment, vm: number): number {
   const end = groupsOf.offsets[vm + 1] ?? 0;
   let weight = 0;
   for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
-    const {
-      required: required,
-      kind,
-      weight: each = 1,
-    } = models[groupsOf.values[at]!]!;
+    const { required, kind, weight: each = 1 } = models[groupsOf.values[at]!]!;
     if (!required) weight += kind === "anti-affinity" ? -each : each;
   }
   return weight;
@@ -88,13 +84,14 @@ export function addAll(
   return preference;
 }
 
+/** Whether any rule is preferred (soft): without one, moves need not be scored. */
 export function hasPreferences({
   hostAffinities,
   groups,
 }: Assignment["pool"]): boolean {
   return (
     hostAffinities.soft.values.length > 0 ||
-    groups.models.some(({ required: required }) => !required)
+    groups.models.some(({ required }) => !required)
   );
 }
 
@@ -110,7 +107,7 @@ export function preferredHosts(
     if (score > 0) for (const host of hosts) preferred.add(host);
   }
   for (const group of rowOf(groups.groupsOf, vm)) {
-    const { required: required, kind } = groups.models[group]!;
+    const { required, kind } = groups.models[group]!;
     if (required || kind === "anti-affinity") continue;
     for (const other of rowOf(groups.vmsOf, group))
       if (hostOf[other]! >= 0) preferred.add(hostOf[other]!);
@@ -128,7 +125,7 @@ export function maxPreference(
   for (const hostAffinity of rowOf(hostAffinities.soft, vm))
     most += Math.max(0, hostAffinities.byNumber[hostAffinity]!.score);
   for (const group of rowOf(groups.groupsOf, vm)) {
-    const { required: required, kind, weight = 1 } = groups.models[group]!;
+    const { required, kind, weight = 1 } = groups.models[group]!;
     if (required || kind === "anti-affinity") continue;
     for (const other of rowOf(groups.vmsOf, group))
       if (other !== vm && hostOf[other]! >= 0) most += weight;

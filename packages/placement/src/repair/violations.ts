@@ -15,6 +15,10 @@ export function hostAffinityViolations(
   return all.filter((vm) => violatesHostAffinity(assignment, vm));
 }
 
+/**
+ * Whether a VM runs on a host that a required host affinity forbids; false for a
+ * VM without a host, and on hosts that it could not use for another reason.
+ */
 export function violatesHostAffinity(
   { pool, hostOf }: Assignment,
   vm: number,
@@ -47,7 +51,7 @@ export function antiAffinityViolations({
 }: Assignment): readonly AntiAffinityViolation[] {
   const { models, vmsOf } = pool.groups;
   const out: AntiAffinityViolation[] = [];
-  for (const [group, { required: required, kind }] of models.entries()) {
+  for (const [group, { required, kind }] of models.entries()) {
     if (!required || kind !== "anti-affinity") continue;
     const byHost = new Map<number, number[]>();
     for (const vm of vmsOf.values.subarray(

@@ -9,8 +9,7 @@ import type { HostRule } from "./host-rule.js";
  */
 export const groups: HostRule = {
   name: "group",
-  isRelevant: ({ pool }) =>
-    pool.groups.models.some(({ required: required }) => required),
+  isRelevant: ({ pool }) => pool.groups.models.some(({ required }) => required),
   allows: (assignment, vm, host) => {
     const { groupsOf } = assignment.pool.groups;
     const end = groupsOf.offsets[vm + 1] ?? 0;
@@ -40,7 +39,7 @@ function groupAllows(
   vm: number,
   host: number,
 ): boolean {
-  const { required: required, kind } = assignment.pool.groups.models[group]!;
+  const { required, kind } = assignment.pool.groups.models[group]!;
   if (!required) return true;
   if (kind === "anti-affinity")
     return assignment.members.get(group, host) === 0;

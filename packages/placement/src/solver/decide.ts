@@ -17,6 +17,11 @@ export interface Decision {
 /** Limit of units times hosts for the worst-fit pass. */
 const MAX_CHECKS = 1_000_000;
 
+/**
+ * Decides whether all units can be placed: best-fit decreasing, proofs of
+ * infeasibility, worst-fit decreasing, then depth-first search.
+ * @param budget steps of the search
+ */
 export function decide(problem: PackingProblem, budget: number): Decision {
   const full = new Packing(problem);
   if (fitDecreasing(full, "fullest"))

@@ -9,6 +9,11 @@ const MAX_ENTRIES = 1 << 14;
  */
 export type FillableMemory = (free: number) => number;
 
+/**
+ * Sums of the sizes of units, by dynamic programming in multiples of their
+ * greatest common divisor; if the table would be too large, multiples of that
+ * divisor are the bound.
+ */
 export function toFillableMemory({
   kinds,
   memory,

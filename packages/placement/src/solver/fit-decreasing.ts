@@ -30,6 +30,7 @@ export function fitDecreasing(packing: Packing, how: FitMethod): boolean {
   return packing.unplaced === 0;
 }
 
+/** Number of hosts that can take at least one unit of this kind now. */
 export function countOptions(packing: Packing, kind: number): number {
   let options = 0;
   for (let host = 0; host < packing.problem.hosts; host++)

@@ -20,10 +20,12 @@ export function placeAll(
   return failed;
 }
 
+/** Assigns the VMs of a unit to a host, without checking the rules. */
 export function addAll(assignment: Assignment, unit: Unit, host: number): void {
   for (const vm of unit) assignment.add(vm, host);
 }
 
+/** Takes the VMs of a unit off their hosts. */
 export function removeAll(assignment: Assignment, unit: Unit): void {
   for (const vm of unit) assignment.remove(vm);
 }

@@ -131,7 +131,7 @@ function antiAffinityGroupsOf({ groups }: IndexedPool, vm: number): number[] {
   const found: number[] = [];
   const end = offsets[vm + 1] ?? 0;
   for (let at = offsets[vm] ?? 0; at < end; at++) {
-    const { kind, required: required } = groups.models[values[at]!]!;
+    const { kind, required } = groups.models[values[at]!]!;
     if (required && kind === "anti-affinity") found.push(values[at]!);
   }
   return found;

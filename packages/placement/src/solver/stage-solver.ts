@@ -74,7 +74,7 @@ export class StageSolver {
       this.#toAssignment(hostsIn(decision.packing));
     if (found) return { solution: this.#toSolution(found), isProven: false };
     const solution = this.#reduceUnplaced(best);
-    return { solution: solution, isProven: decision.isFeasible === "no" };
+    return { solution, isProven: decision.isFeasible === "no" };
   }
 
   /**

@@ -15,7 +15,7 @@ export function toUnits(
 ): number[][] {
   const { models, vmsOf } = pool.groups;
   const top = new Map<number, number>();
-  for (const [group, { kind, required: required }] of models.entries()) {
+  for (const [group, { kind, required }] of models.entries()) {
     if (kind !== "affinity" || !required || !isActive(group)) continue;
     if (top.size === 0) for (const vm of vms) top.set(vm, vm);
     const from = vmsOf.offsets[group]!;

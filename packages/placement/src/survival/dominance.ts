@@ -62,7 +62,7 @@ function hasWiderEligibility(
 
 /** Whether each VM of `b` has a counterpart of the same kind on `a`. */
 function hasAll(
-  { restarting: restarting, kindOf }: FailureModel,
+  { restarting, kindOf }: FailureModel,
   a: number,
   b: number,
 ): boolean {

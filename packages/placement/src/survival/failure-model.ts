@@ -22,6 +22,10 @@ export interface FailureModel {
   readonly kinds: readonly number[];
 }
 
+/**
+ * Reads from an assignment what simulations of failures need. VMs with the HA
+ * restart priority `restart` must restart, the largest first.
+ */
 export function toFailureModel(now: Assignment): FailureModel {
   const { pool } = now;
   const hosts = [...pool.hosts.ids.keys()];
@@ -35,7 +39,7 @@ export function toFailureModel(now: Assignment): FailureModel {
     vms.reduce((sum, vm) => sum + pool.vmMemory[vm]!, 0);
   return {
     now,
-    restarting: restarting,
+    restarting,
     ...numberKinds(now, restarting.flat()),
     alive: hosts.filter((host) => pool.hostState[host] !== DOWN),
     demand: Float64Array.from(restarting, sumOf),
@@ -81,7 +85,7 @@ export function requiredGroupsOf(
   const from = offsets[vm] ?? 0;
   const all = [...values.subarray(from, offsets[vm + 1] ?? from)];
   return all.filter((group) => {
-    const { kind, required: required } = pool.groups.models[group]!;
+    const { kind, required } = pool.groups.models[group]!;
     return required && kind === sort;
   });
 }

@@ -35,7 +35,7 @@ function heaviest(
 }
 
 function* weightings(model: FailureModel): Generator<Weigh> {
-  const { now, demand, free, restarting: restarting } = model;
+  const { now, demand, free, restarting } = model;
   const { pool } = now;
   yield (host) => demand[host]! + free[host]!;
   yield (host) => demand[host]!;

@@ -58,7 +58,7 @@ export class QuickCheck {
 
   /** @returns false: first fit found no solution; there may still be one */
   survives(failed: readonly number[]): boolean {
-    const { now, restarting: restarting } = this.#model;
+    const { now, restarting } = this.#model;
     this.#isOut.fill(0);
     for (const host of failed) this.#isOut[host] = 1;
     this.#memory.set(this.#free);

@@ -154,7 +154,7 @@ function toSteps(
 
 /** Memory of the VMs of at least this size, for each host, in bytes. */
 function demandFrom(
-  { now, restarting: restarting }: FailureModel,
+  { now, restarting }: FailureModel,
   least: number,
 ): Float64Array {
   const { vmMemory } = now.pool;

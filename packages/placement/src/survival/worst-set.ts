@@ -19,7 +19,7 @@ const MAX_VMS_TO_ASSIGN = 2_000;
 
 /** Returns which VMs a failing set of hosts leaves unplaced, with reasons. */
 export function toWorstSet(
-  { now, restarting: restarting }: FailureModel,
+  { now, restarting }: FailureModel,
   failing: readonly number[],
   options: AssignOptions,
 ): NonNullable<Survival["worst"]> {

@@ -68,6 +68,7 @@ function checkCell(
   throw invalid(`${column.name} has the wrong type in a row of ${table}`);
 }
 
+/** XoError IMPORT_INVALID */
 export function invalid(reason: string): XoError {
   return new XoError("IMPORT_INVALID", { reason });
 }

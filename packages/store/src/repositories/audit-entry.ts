@@ -48,6 +48,7 @@ export function toAuditRow(
   return { ...row, hash: hashOf(row) };
 }
 
+/** An entry as readers get it. Does not check the hash chain. */
 export function toAuditRecord(row: AuditRow): AuditRecord {
   return {
     seq: row.seq,

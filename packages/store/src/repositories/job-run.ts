@@ -42,6 +42,7 @@ export type JobRunEnd = Pick<JobRun, "status" | "endedAt" | "taskId"> & {
 /** Statuses of runs that have not ended. */
 export const unfinished = ["pending", "queued"] as const;
 
+/** A run from its row; NULL becomes a missing member. */
 export function toJobRun(row: JobRunRow): JobRun {
   return {
     id: row.id,

@@ -255,6 +255,7 @@ function toRow(task: Task): Omit<TaskRow, "abort_asked_at"> {
   };
 }
 
+/** A task from its row; NULL becomes a missing member. */
 export function toTask(row: TaskRow): Task {
   return {
     id: row.id,

@@ -35,6 +35,7 @@ export interface KeySource {
   save(keys: readonly Key[]): Promise<void>;
 }
 
+/** Reads nothing yet: `load` does. */
 export function createKeySource(options: KeyOptions): KeySource {
   if ("file" in options) return keyFile(options.file);
   if ("credential" in options) return keyCredential(options.credential);

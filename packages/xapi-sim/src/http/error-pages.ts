@@ -23,6 +23,7 @@ export function errorPage(
   };
 }
 
+/** 401, for a failed login. @param realm of HTTP basic authentication */
 export function unauthorised(version: "1.0" | "1.1", realm: string): Reply {
   return errorPage(
     version,
@@ -32,6 +33,7 @@ export function unauthorised(version: "1.0" | "1.1", realm: string): Reply {
   );
 }
 
+/** 403, for a path without a handler. */
 export function forbidden(version: "1.0" | "1.1"): Reply {
   return errorPage(
     version,
@@ -40,6 +42,7 @@ export function forbidden(version: "1.0" | "1.1"): Reply {
   );
 }
 
+/** 408, for a request whose head does not arrive in time. */
 export function requestTimeout(): Reply {
   return errorPage(
     "1.1",
@@ -48,6 +51,7 @@ export function requestTimeout(): Reply {
   );
 }
 
+/** 431 */
 export function headerTooLarge(): Reply {
   return errorPage(
     "1.1",
@@ -56,6 +60,7 @@ export function headerTooLarge(): Reply {
   );
 }
 
+/** 501, for an unknown HTTP method. */
 export function notImplemented(version: "1.0" | "1.1", method: string): Reply {
   return errorPage(
     version,

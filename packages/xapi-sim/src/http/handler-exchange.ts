@@ -44,6 +44,12 @@ function sends({ head }: HandlerExchange): boolean {
   return head.method === "PUT" || head.method === "POST";
 }
 
+/**
+ * The request as a handler gets it. Its body ends where the client ends it, or
+ * after `content-length` bytes.
+ * The body throws XapiFailure TASK_CANCELLED when the task is cancelled,
+ * VDI_IO_ERROR for an injected fault.
+ */
 export function toRequest(exchange: HandlerExchange): HandlerRequest {
   const { head, io, task, connection } = exchange;
   const { method, path, query, version, headers, contentLength } = head;

@@ -29,6 +29,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
+/** Status line and headers, with the empty line at the end. */
 export function headText(
   version: string,
   status: number,

@@ -150,6 +150,7 @@ export function errorChunk(handle: Buffer, error: number): Buffer {
   return Buffer.concat([head, body]);
 }
 
+/** Big endian, as all integers of NBD. */
 export function uint32(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   values.forEach((value, i) => bytes.writeUInt32BE(value, 4 * i));

@@ -30,6 +30,7 @@ export function attachToControlDomain(
   return vbd;
 }
 
+/** Removes the VBD of `attachToControlDomain`; no error if it no longer exists. */
 export function detachFromControlDomain(db: Database, vbd: string): void {
   const record = db.find("VBD", vbd);
   if (record === undefined) return;

@@ -15,6 +15,7 @@ export interface DataSource {
   readonly value: number;
 }
 
+/** host.get_data_sources */
 export function dataSourcesOfHost(
   context: CallContext,
   host: string,
@@ -23,6 +24,7 @@ export function dataSourcesOfHost(
   return hostMetrics(context, host).map((metric) => toSource(metric, now));
 }
 
+/** VM.get_data_sources: none unless the VM runs. */
 export function dataSourcesOfVm(
   context: CallContext,
   vm: string,
@@ -32,6 +34,7 @@ export function dataSourcesOfVm(
   return vmMetrics(context, vm).map((metric) => toSource(metric, now));
 }
 
+/** SR.get_data_sources */
 export function dataSourcesOfSr(
   { db, clock }: CallContext,
   sr: string,

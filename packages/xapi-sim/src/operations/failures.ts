@@ -14,6 +14,7 @@ export function badPowerState(
   ]);
 }
 
+/** HOST_NOT_ENOUGH_FREE_MEMORY, both in bytes. */
 export function notEnoughMemory(
   needed: number,
   available: number,
@@ -32,10 +33,12 @@ export function denied(className: string): OperationHandler {
   };
 }
 
+/** OPERATION_NOT_ALLOWED, with XAPI's English sentence. */
 export function operationNotAllowed(reason: string): XapiFailure {
   return new XapiFailure("OPERATION_NOT_ALLOWED", [reason]);
 }
 
+/** INVALID_VALUE, with the name of the field or parameter. */
 export function invalidValue(field: string, value: string): XapiFailure {
   return new XapiFailure("INVALID_VALUE", [field, value]);
 }

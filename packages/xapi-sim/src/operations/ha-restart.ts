@@ -14,6 +14,7 @@ import { vmPowerOperations } from "./vm-power.js";
  * one order at a time; the best-effort ones where there is room.
  */
 
+/** Whether this simulated pool has HA enabled. */
 export function isHaEnabled({ db, pool }: CallContext): boolean {
   return flag(db.get("pool", pool.poolRef), "ha_enabled");
 }

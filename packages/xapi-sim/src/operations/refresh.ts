@@ -55,6 +55,7 @@ export function hasAgentOrIsPv(db: Database, vm: string): boolean {
   return isPv(db.get("VM", vm)) || hasAgent(db, vm);
 }
 
+/** Whether the guest is paravirtualized (`domain_type` pv). */
 export function isPv(vm: XapiRecord): boolean {
   return vm["domain_type"] === "pv";
 }
@@ -143,6 +144,7 @@ function isBusy(record: XapiRecord): boolean {
   return Object.keys(map(record, "current_operations")).length > 0;
 }
 
+/** Updates `allowed_operations` of a host, which follow from whether it is enabled. */
 export function refreshHost(db: Database, ref: string): void {
   const host = db.find("host", ref);
   if (host === undefined) return;

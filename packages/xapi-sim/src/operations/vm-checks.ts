@@ -96,6 +96,7 @@ function goTogether(one: string, other: string): boolean {
   return longCopies.has(one) && longCopies.has(other);
 }
 
+/** Whether `assertVmMay` knows the preconditions of this operation. */
 export function isCheckedOperation(name: string): name is CheckedOperation {
   return Object.hasOwn(demands, name);
 }

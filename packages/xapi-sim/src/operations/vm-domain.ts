@@ -159,6 +159,7 @@ export function moveDomain(
   openConsoles(context, ref, host);
 }
 
+/** Changes fields of the VM's VM_metrics, if it has one. */
 export function updateMetrics(
   { db }: Pick<CallContext, "db">,
   vm: XapiRecord,
@@ -198,6 +199,7 @@ export function openConsoles(
   }
 }
 
+/** Destroys the console records of a VM; open connections to them are not closed here. */
 export function closeConsoles({ db }: CallContext, vm: string): void {
   for (const ref of refs(db.get("VM", vm), "consoles"))
     db.destroy("console", ref);

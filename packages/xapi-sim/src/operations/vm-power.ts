@@ -255,6 +255,7 @@ async function resume(
   );
 }
 
+/** How XAPI names a host in the body of messages: `name (uuid: ...)`. */
 export function hostTitle(
   { db }: Pick<CallContext, "db">,
   host: string,

@@ -141,6 +141,7 @@ const hostDisabled = list(
   "apply_updates",
 );
 
+/** `allowed_operations` of a host. @param enabled whether it accepts VMs */
 export function hostOperations(enabled: boolean): readonly string[] {
   return enabled ? hostEnabled : hostDisabled;
 }
@@ -192,6 +193,7 @@ const vifPlugged = list("attach", "unplug");
 const vifUnplugged = list("attach", "plug");
 const vifOfOthers = list("attach");
 
+/** `allowed_operations` of a VIF. @param canHotPlug the VM runs, with guest tools */
 export function vifOperations(
   attached: boolean,
   canHotPlug: boolean,

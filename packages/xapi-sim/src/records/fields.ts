@@ -6,10 +6,12 @@ import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
  * parameters, and the database contains nothing else.
  */
 
+/** A string, an enum or a reference. */
 export function text(record: XapiRecord, name: string): string {
   return record[name] as string;
 }
 
+/** An integer; those that a client sent may be bigint. */
 export function int(record: XapiRecord, name: string): number {
   return Number(record[name]);
 }
@@ -18,6 +20,7 @@ export function flag(record: XapiRecord, name: string): boolean {
   return record[name] === true;
 }
 
+/** A set of references; also used for sets of strings. */
 export function refs(record: XapiRecord, name: string): readonly string[] {
   return record[name] as readonly string[];
 }

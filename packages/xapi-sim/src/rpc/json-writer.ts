@@ -76,6 +76,7 @@ function mapToJson(map: XapiMap, write: Writer): string {
 // eslint-disable-next-line no-control-regex -- these are the ones meant
 const ESCAPED = /[\u0000-\u001f"\\\u007f]/;
 
+/** A JSON string as Yojson writes it. */
 export function quote(text: string): string {
   return ESCAPED.test(text)
     ? JSON.stringify(text).replace(/\u007f/g, "\\u007f")

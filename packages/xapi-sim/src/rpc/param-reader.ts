@@ -173,6 +173,7 @@ export function findInvalidUtf8(
   return undefined;
 }
 
+/** MESSAGE_METHOD_UNKNOWN */
 export function unknownMethod(method: string): XapiFailure {
   return new XapiFailure("MESSAGE_METHOD_UNKNOWN", [method]);
 }

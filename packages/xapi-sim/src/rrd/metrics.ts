@@ -7,6 +7,7 @@ import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
 import { runsOf } from "./vm-runs.js";
 import { makeMetrics, type Metric, type MetricDefinition } from "./metric.js";
 
+/** Data sources of a host, with the names and units of xcp-rrdd. */
 export function hostMetrics(pool: PoolData, host: string): readonly Metric[] {
   const { db } = pool;
   const record = db.get("host", host);
@@ -86,6 +87,7 @@ export function vmMetrics(pool: PoolData, vm: string): readonly Metric[] {
   return [...vmCpuMetrics(pool, vm), ...others];
 }
 
+/** Data sources of an SR; constant, from the fields of its record. */
 export function srMetrics(db: Database, sr: string): readonly Metric[] {
   const record = db.get("SR", sr);
   return makeMetrics(text(record, "uuid"), [

@@ -88,6 +88,7 @@ export function xportJson({ start, step, end, legend, rows }: Xport): string {
   return JSON.stringify({ meta, data });
 }
 
+/** Writes xport data as XML, rows in the order given. */
 export function xportXml({ start, step, end, legend, rows }: Xport): string {
   const entries = legend
     .map((entry) => `<entry>${escape(entry)}</entry>`)

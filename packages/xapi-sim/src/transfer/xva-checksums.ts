@@ -12,6 +12,7 @@ const hashes: Readonly<Record<XvaChecksum, (block: Buffer) => string>> = {
   checksum: (block) => createHash("sha1").update(block).digest("hex"),
 };
 
+/** Checksum of a block of an XVA, hexadecimal. */
 export function checksumOf(kind: XvaChecksum, block: Buffer): string {
   return hashes[kind](block);
 }

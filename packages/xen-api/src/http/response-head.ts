@@ -50,6 +50,10 @@ export type BodyEnd =
   | { readonly by: "chunks" }
   | { readonly by: "close" };
 
+/**
+ * How to find the end of the body of this response (RFC 9112, section 6.3; of
+ * requests other than HEAD and CONNECT).
+ */
 export function bodyEnd(head: ResponseHead): BodyEnd {
   if (head.status === 204 || head.status === 304)
     return { by: "length", length: 0 };

@@ -14,6 +14,7 @@ const TYPES = new Set([
   "restore-test",
 ]);
 
+/** All jobs that the user may see and that have to do with backups. */
 export async function readBackupJobs(rpc: Rpc): Promise<readonly BackupJob[]> {
   const all = (await rpc.call("job.getAll")) as readonly BackupJob[];
   return all.filter(({ type }) => TYPES.has(type));

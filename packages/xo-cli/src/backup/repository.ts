@@ -18,6 +18,7 @@ export interface Repository extends Named {
   };
 }
 
+/** All backup repositories that the user may see. */
 export async function readRepositories(
   rpc: Rpc,
 ): Promise<readonly Repository[]> {

@@ -29,6 +29,10 @@ Objects can be given by name, if only one object of the type has it:
   xo-cli call vm.start vm=db-1 host=host-3
 @=file is the file of a method that downloads or uploads one: vm.export vm=ID @=db-1.xva`;
 
+/**
+ * `xo-cli call`. `--help METHOD` describes an API method; therefore commander's
+ * own option is replaced.
+ */
 export function callCommand(run: Run): Command {
   const call: Command = new Command("call")
     .description("call an API method")

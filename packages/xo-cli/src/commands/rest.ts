@@ -26,6 +26,7 @@ interface RestOptions {
   readonly wait?: boolean;
 }
 
+/** `xo-cli rest get|post|put|patch|del` */
 export function restCommand(run: Run): Command {
   const rest = new Command("rest").description("send a REST request");
   for (const [name, description] of Object.entries(METHODS)) {

@@ -50,6 +50,7 @@ function isUp(vm: ObjectReader): boolean {
   return state === "Running" || state === "Paused";
 }
 
+/** The string; empty for anything else. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -10,6 +10,7 @@ export interface AlarmBody extends Omit<Match, "key" | "objectId"> {
   readonly source?: string;
 }
 
+/** Describes an alarm for the database, as the rule and the object are now. */
 export function toBody(
   { name: ruleName, severity }: AlarmRule,
   { type, name, pool, value, text }: Match,
@@ -26,6 +27,7 @@ export function toBody(
   };
 }
 
+/** Reads what `toBody` has described. */
 export function bodyOf({ body }: Pick<Alarm, "body">): AlarmBody {
   // Written by this module only.
   return body as AlarmBody;

@@ -124,6 +124,7 @@ export interface AlarmRule extends AlarmRuleBody {
   readonly updatedAt: number;
 }
 
+/** A rule from its row. Rules of release 0.1 get the current names. */
 export function toAlarmRule({
   id,
   name,

@@ -47,6 +47,10 @@ export interface NoticeBody {
 /** Maximum number of alarms listed in a notice. */
 const MAX_NAMED = 20;
 
+/**
+ * @param about `alarms` of the notice, and how many more there are (`omitted`);
+ *   `now` in ms since the epoch
+ */
 export function toNoticeBody(
   rule: AlarmRule,
   event: NoticeEvent,

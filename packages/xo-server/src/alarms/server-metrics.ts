@@ -33,6 +33,7 @@ export const serverMetrics = [
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
+/** Whether the metric is one of the server itself, not of an object. */
 export function isServerMetric(metric: string): metric is ServerMetric {
   return (serverMetrics as readonly string[]).includes(metric);
 }

@@ -16,6 +16,7 @@ export const PublicGroup = Type.Object({
 });
 export type PublicGroup = Static<typeof PublicGroup>;
 
+/** A group as clients see it, with the ids of its members. */
 export function toPublicGroup(
   { id, name, provider }: Group,
   { groups }: Pick<Store, "groups">,

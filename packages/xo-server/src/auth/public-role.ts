@@ -22,6 +22,7 @@ export const PublicPrivilege = Type.Object({
 });
 export type PublicPrivilege = Static<typeof PublicPrivilege>;
 
+/** A role as clients see it. */
 export function toPublicRole(role: Role): PublicRole {
   const { id, name, description, isTemplate } = role;
   return {

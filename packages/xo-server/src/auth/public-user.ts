@@ -33,6 +33,7 @@ export const PublicUser = Type.Object({
 });
 export type PublicUser = Static<typeof PublicUser>;
 
+/** A user as clients see it: without password hash and TOTP secret. */
 export function toPublicUser(
   user: User,
   { groups }: Pick<Store, "groups">,

@@ -91,6 +91,7 @@ function toUsable(stored: {
   return effect === "allow" ? [] : [plain];
 }
 
+/** Whether a stored selector is a valid filter; an empty one matches everything. */
 export function isSelector(selector: unknown): selector is string {
   if (typeof selector !== "string") return false;
   try {

@@ -148,6 +148,7 @@ export class StoredSessions {
   }
 }
 
+/** The part of a session that later checks of it need. */
 export function toSessionKey(session: Session): SessionKey {
   const { userId, tokenId, proof, begunAt } = session;
   return {

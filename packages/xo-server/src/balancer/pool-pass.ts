@@ -229,6 +229,7 @@ export class PoolPass {
   }
 }
 
+/** XoError INCORRECT_STATE: the balancer of the pool is migrating VMs. */
 export function busy(pool: string): XoError {
   return new XoError("INCORRECT_STATE", {
     object: pool,

@@ -27,6 +27,7 @@ export interface PublicRun
   readonly hidden: number;
 }
 
+/** @param maySee migrations of other VMs are left out and counted */
 export function toPublicRun(run: BalancerRun, maySee: MaySee): PublicRun {
   const { id, pool, status, startedAt, endedAt, taskId } = run;
   const { gain, stopped, figuresAfter, reason, ...record } = recordOf(run);

@@ -16,6 +16,7 @@ export interface PublicState {
   readonly notice?: string;
 }
 
+/** @param maySee names of other VMs are left out of reasons */
 export function toPublicState(
   { published, isOnOtherServer: isElsewhere }: BalancerStatus,
   maySee?: MaySee,

@@ -21,6 +21,7 @@ export function toMaySee(
   };
 }
 
+/** Whether the caller may read this VM. */
 export function isVisible(vm: string, maySee: MaySee): boolean {
   return maySee?.(vm) ?? true;
 }

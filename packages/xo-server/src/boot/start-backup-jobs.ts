@@ -30,6 +30,7 @@ export interface BackupJobs {
   readonly figures: BackupFigures;
 }
 
+/** Creates the types of jobs that have to do with backups. */
 export async function startBackupJobs(
   core: Core,
   {

@@ -9,6 +9,7 @@ export interface Updates {
   readonly patchWatch: PatchWatch;
 }
 
+/** Starts the check for updates. */
 export function startUpdates(
   { clock, inventory, objects, pools, views }: Core,
   stops: StopStack,

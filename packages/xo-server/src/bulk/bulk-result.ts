@@ -91,6 +91,10 @@ export class BulkTally {
   }
 }
 
+/**
+ * An item that failed, with shortened texts. Messages of unexpected errors may
+ * contain internals, so clients do not see them.
+ */
 export function toBulkFailure(
   { id, name }: { readonly id: string; readonly name?: string | undefined },
   error: unknown,

@@ -2,6 +2,7 @@ import type { Store } from "@xo-server/store";
 import { ExitCode } from "../lifecycle/exit-code.js";
 import type { CommandResult, StoreCommand } from "./store-command-types.js";
 
+/** Output of a command that succeeded. @param lines without line ends */
 export function ok(lines: readonly string[]): CommandResult {
   return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
 }

@@ -24,6 +24,7 @@ export function checkAudit({ forward }: Config["audit"]): ConfigProblem[] {
   });
 }
 
+/** Whether the configuration file contains a token, so that others must not read it. */
 export function holdsAuditSecret({ forward }: Config["audit"]): boolean {
   return forward.some(({ token }) => token !== "");
 }

@@ -17,6 +17,10 @@ export function checkSignIn({
   ];
 }
 
+/**
+ * Whether the configuration file contains a password or a client secret, so that
+ * others must not read it.
+ */
 export function holdsSignInSecret({
   ldap,
   oidc,

@@ -20,6 +20,7 @@ export interface Environment {
   readonly home: string;
 }
 
+/** The environment of this process; tests pass their own. */
 export function currentEnvironment(): Environment {
   return { env: process.env, cwd: process.cwd(), home: homedir() };
 }

@@ -12,6 +12,7 @@ export function section<T extends TProperties>(
   });
 }
 
+/** Schema of a duration, in ms. @param preset default */
 export function milliseconds(preset: number, description: string) {
   return Type.Integer({
     default: preset,
@@ -22,6 +23,7 @@ export function milliseconds(preset: number, description: string) {
   });
 }
 
+/** Schema of a size, in bytes. @param preset default */
 export function bytes(preset: number, description: string, minimum = 1) {
   return Type.Integer({
     default: preset,
@@ -31,6 +33,7 @@ export function bytes(preset: number, description: string, minimum = 1) {
   });
 }
 
+/** Schema of a number of things. @param preset default */
 export function count(preset: number, description: string, minimum = 1) {
   return Type.Integer({
     default: preset,

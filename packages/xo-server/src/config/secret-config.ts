@@ -1,5 +1,6 @@
 import { Type, type TString } from "typebox";
 
+/** Schema of a string. @param preset default */
 export function text(preset: string, description: string) {
   return Type.String({ default: preset, maxLength: 4096, description });
 }

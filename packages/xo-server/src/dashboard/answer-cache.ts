@@ -6,6 +6,7 @@ interface Known {
 /** Time for which answers are reused, in ms. */
 const FRESH_MS = 5_000;
 
+/** A cache that reuses answers for 5 s. */
 export function createDashboardCache(
   clock: Pick<WallClock, "now">,
 ): AnswerCache {

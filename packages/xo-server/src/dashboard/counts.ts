@@ -45,6 +45,7 @@ export class Counts {
   }
 }
 
+/** Sum over all groups of `Counts.by`. */
 export function total(counts: ReadonlyMap<unknown, number>): number {
   let sum = 0;
   for (const count of counts.values()) sum += count;

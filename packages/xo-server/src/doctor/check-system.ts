@@ -22,6 +22,7 @@ export function checkNode(version: string): Result {
       );
 }
 
+/** Whether the files of the web page exist. */
 export function checkPage(root = findWebRoot()): Result {
   return root === undefined
     ? warning("the web page is not built", "npm run build")

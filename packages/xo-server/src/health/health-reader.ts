@@ -146,6 +146,7 @@ function* parseRows(rows: readonly Buffer[], into: ViewObject[]): Steps {
   }
 }
 
+/** An object of a list of findings. @param toDetails what to show beside its name */
 export function toItem(object: ViewObject, toDetails?: ToDetails): HealthItem {
   const { id, name_label, $pool } = object;
   const details = toDetails?.(object);

@@ -126,6 +126,7 @@ function toReasons(stuck: readonly EvacuationBlocker[]): string {
     .join("; ");
 }
 
+/** Name label of an object, for messages. */
 export function nameOf({ object }: PoolObject): string {
   return String(object["name_label"]);
 }

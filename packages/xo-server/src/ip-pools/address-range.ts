@@ -25,6 +25,7 @@ export function parseRange(text: string): AddressRange {
   });
 }
 
+/** Number of addresses; bigint, because of IPv6. */
 export function sizeOf({ first, last }: AddressRange): bigint {
   return last - first + 1n;
 }

@@ -69,6 +69,7 @@ export class IpPools {
   }
 }
 
+/** @throws XoError INVALID_PARAMETERS */
 export function rangesOf({
   addresses,
 }: Pick<IpPool, "addresses">): AddressRange[] {

@@ -56,6 +56,7 @@ const keep = (what: string) =>
     Type.Integer({ minimum: 0, maximum: 1_000, description: what }),
   );
 
+/** Schema of a retention. @param what noun for the descriptions: `backup` */
 export const retentionOf = (what: string) =>
   Type.Object(
     {

@@ -107,7 +107,7 @@ export const activityList = defineOperation({
     );
     const before = entries.at(-1)?.seq;
     return {
-      entries: entries,
+      entries,
       ...(hasMore && before !== undefined ? { before } : {}),
     };
   },

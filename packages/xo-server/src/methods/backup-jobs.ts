@@ -10,7 +10,7 @@ import {
   jobId as id,
   jobParts,
   newSchedules,
-  open,
+  openObject,
   PublicJob,
   vmRunParts,
 } from "./contract-jobs.js";
@@ -98,7 +98,7 @@ const contractParts = {
       description: "Accepted and ignored: repositories compress all data.",
     }),
   ),
-  srs: open("Replication is not supported."),
+  srs: openObject("Replication is not supported."),
 };
 const mode = Type.Enum(["full", "delta"], {
   description:

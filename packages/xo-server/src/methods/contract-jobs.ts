@@ -11,7 +11,11 @@ export const jobId = Type.String({
   maxLength: 128,
   description: "Id of a backup job.",
 });
-export const open = (description: string) =>
+/**
+ * Schema of an optional object with arbitrary members: Xen Orchestra's clients
+ * send more than this server reads.
+ */
+export const openObject = (description: string) =>
   Type.Optional(Type.Object({}, { additionalProperties: true, description }));
 
 /** A job as Xen Orchestra's clients know it. */
@@ -30,8 +34,8 @@ export const jobParts = {
       description: "Proxies are not supported.",
     }),
   ),
-  remotes: open("Backup repositories: {id}, or {id: {__or: [ids]}}."),
-  settings: open(
+  remotes: openObject("Backup repositories: {id}, or {id: {__or: [ids]}}."),
+  settings: openObject(
     "Settings, by the id of a schedule; the key `` (empty) applies to all schedules.",
   ),
 };
@@ -68,7 +72,7 @@ export const runParts = {
 /** Parameters of a run that can be limited to some VMs. */
 export const vmRunParts = {
   ...runParts,
-  settings: open(
+  settings: openObject(
     "Settings that take precedence in this run, by the id of a schedule; the key `` (empty) applies to all schedules.",
   ),
   vm: Type.Optional(

@@ -39,13 +39,13 @@ const may = (what: AdministrateVerb) => onId(`administrate:${what}`, "host");
 const parts = (
   { objects, services }: Pick<OperationContext, "objects" | "services">,
   { signal }: HandlerContext,
-) => ({ objects: objects, clock: services.clock, signal });
+) => ({ objects, clock: services.clock, signal });
 
 const leaving = (
   { objects, services }: Pick<OperationContext, "objects" | "services">,
   { signal, task: work }: HandlerContext,
 ): EvacuationOptions => ({
-  objects: objects,
+  objects,
   evacuations: services.evacuations,
   signal,
   work,

@@ -9,7 +9,7 @@ import {
   jobId as id,
   jobParts,
   newSchedules,
-  open,
+  openObject,
   PublicJob,
   runParts,
 } from "./contract-jobs.js";
@@ -97,7 +97,7 @@ export const metadataBackupCreateJob = defineOperation({
       ...jobParts,
       pools: Type.Optional(pools),
       schedules: Type.Optional(newSchedules),
-      settings: open(
+      settings: openObject(
         "Settings (retentionPoolMetadata, retentionXoMetadata), by the id of a schedule.",
       ),
       xoMetadata,

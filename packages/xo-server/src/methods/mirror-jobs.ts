@@ -9,7 +9,7 @@ import {
   jobId as id,
   jobParts,
   newSchedules,
-  open,
+  openObject,
   PublicJob,
   vmRunParts,
 } from "./contract-jobs.js";
@@ -91,10 +91,10 @@ const contractParts = {
       description: "Backup repositories: {id}, or {id: {__or: [ids]}}.",
     },
   ),
-  filter: open(
+  filter: openObject(
     "VMs whose backups are copied: {id}, or {id: {__or: [ids]}}. Default: all.",
   ),
-  settings: open(
+  settings: openObject(
     "Settings (exportRetention, longTermRetention), by the id of a schedule; the key `` (empty) applies to all schedules: concurrency, maxExportRate.",
   ),
 };

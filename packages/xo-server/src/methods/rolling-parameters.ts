@@ -5,6 +5,7 @@ import type { OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 import { hostsOfPool } from "./pool-hosts.js";
 
+/** Schema of an optional boolean. */
 export const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
 

@@ -6,6 +6,7 @@ export interface ActivityFigures {
   readonly written: number;
 }
 
+/** `xo_activity_*` of GET /metrics. */
 export function toActivityMetrics(figures: ActivityFigures): Metric[] {
   const { size, most, written } = figures;
   return [

@@ -1,6 +1,7 @@
 import type { CatalogStats, QueryStats } from "@xo-server/inventory";
 import { counter, gauge, withAlias, type Metric } from "./exposition.js";
 
+/** `xo_catalog_*` of GET /metrics. */
 export function toCatalogMetrics(stats: CatalogStats): Metric[] {
   const { cache } = stats;
   const name = (what: string) => `xo_catalog_view_cache_${what}`;
@@ -40,6 +41,7 @@ export function toCatalogMetrics(stats: CatalogStats): Metric[] {
   ];
 }
 
+/** `xo_query_*` of GET /metrics. */
 export function toQueryMetrics(stats: QueryStats): Metric[] {
   return [
     gauge("xo_query_columns", "Columns in memory.", stats.columns),

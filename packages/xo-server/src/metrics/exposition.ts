@@ -31,10 +31,12 @@ function toText(metric: Metric): string {
   return familyHead(metric) + lines.join("");
 }
 
+/** @param name ends in `_total` @param help one sentence */
 export function counter(name: string, help: string, value: number): Metric {
   return { name, help, kind: "counter", samples: [{ value }] };
 }
 
+/** @param name with the unit: `xo_..._bytes`, `xo_..._seconds` @param help one sentence */
 export function gauge(name: string, help: string, value: number): Metric {
   return { name, help, kind: "gauge", samples: [{ value }] };
 }

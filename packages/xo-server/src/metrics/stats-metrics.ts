@@ -1,6 +1,7 @@
 import type { StatsFigures } from "../stats/stats-figures.js";
 import { counter, gauge, type Metric } from "./exposition.js";
 
+/** `xo_stats_*` of GET /metrics. */
 export function toStatsMetrics(figures: StatsFigures): Metric[] {
   const name = (what: string) => `xo_stats_${what}`;
   return [

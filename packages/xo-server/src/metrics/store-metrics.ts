@@ -1,6 +1,7 @@
 import type { Store } from "@xo-server/store";
 import { counter, gauge, type Metric } from "./exposition.js";
 
+/** `xo_store_*` and `xo_users` of GET /metrics. */
 export function toStoreMetrics({
   state,
   counters,

@@ -43,6 +43,7 @@ export function checkMatch({ protocol, port, ipRange }: TrafficMatch): void {
     );
 }
 
+/** Whether two rules are the same one: a network or VIF has at most one rule for each match. */
 export function isSameMatch(a: TrafficMatch, b: TrafficMatch): boolean {
   return (
     a.protocol.toUpperCase() === b.protocol.toUpperCase() &&

@@ -28,6 +28,7 @@ export function ownerOf(id: string, { objects }: BridgeParts): RuleOwner {
   return { owner, network };
 }
 
+/** Where the plugin installs the rules: on a bridge, or for one MAC address of it. */
 export function targetOf({ owner, network }: RuleOwner): RuleTarget {
   const bridge = String(network.object["bridge"]);
   return owner.type === "network"

@@ -32,6 +32,7 @@ export interface Objects {
   readonly notices: ObjectNotices;
 }
 
+/** Builds the catalog and the queries over the mirror. Nothing is read from pools. */
 export function startObjects(
   inventory: Inventory,
   {

@@ -138,6 +138,7 @@ export function tagsOf({ tags }: ViewObject): string {
   return Array.isArray(tags) ? tags.map(String).toSorted().join(",") : "";
 }
 
+/** Value of a label; undefined for what cannot be one. */
 export function text(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "boolean"
     ? String(value)

@@ -51,6 +51,7 @@ interface Entry<S> {
   readonly check: CheckParameters;
 }
 
+/** @param operations all API methods; their names must be distinct */
 export function createDispatcher<S>(
   operations: readonly Operation<S>[],
   options: DispatcherOptions<S>,

@@ -246,6 +246,7 @@ export function toCallContext(
   return { user: person, permission, client, address };
 }
 
+/** The level of a user: `operator` may operate all objects, `user` some at most. */
 export function permissionOf({
   isAdmin,
   rights,

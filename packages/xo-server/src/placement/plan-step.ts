@@ -89,6 +89,10 @@ export interface StepError {
   readonly message: string;
 }
 
+/**
+ * Error of a step, for the record of the run. Messages of unexpected errors may
+ * contain internals, so clients do not see them.
+ */
 export function toStepError(error: unknown): StepError {
   const known = error instanceof XapiError || error instanceof XoError;
   return known

@@ -46,6 +46,7 @@ export class PoolRecords {
   }
 }
 
+/** The strings of an array; none of anything else. */
 export function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value)
     ? value.filter((one: unknown): one is string => typeof one === "string")

@@ -20,6 +20,7 @@ export function summarizeRefusals(candidates: readonly Candidate[]): string {
   ).join(", ");
 }
 
+/** The rules as a list for a message: `memory, pcpus`. */
 export function ruleNames(rules: readonly (Refusal | ConflictRule)[]): string {
   return rules.map(({ rule }) => rule).join(", ");
 }

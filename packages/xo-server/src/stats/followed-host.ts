@@ -173,7 +173,7 @@ export class FollowedHost {
  * reports.
  */
 function isItsTurn(
-  { host, receivedAt: receivedAt, series }: TrackedObject,
+  { host, receivedAt, series }: TrackedObject,
   id: string,
   now: number,
 ): boolean {
@@ -187,7 +187,7 @@ function isItsTurn(
  * time.
  */
 function clockShift(
-  { receivedAt: receivedAt, series: { end, step } }: TrackedObject,
+  { receivedAt, series: { end, step } }: TrackedObject,
   newEnd: number,
   now: number,
 ): number {

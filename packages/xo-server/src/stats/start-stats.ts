@@ -34,6 +34,7 @@ const MISSED = 3;
 /** Interval at which hosts measure. */
 const MEASURED_MS = 5_000;
 
+/** Starts the polling of hosts (`follow`), or only prepares readers of it. */
 export function startStats(
   { xports }: Pick<Parser, "xports">,
   { inventory, objects, poolObjects, pools }: StatsSources,

@@ -38,6 +38,7 @@ export interface Readiness {
   readonly isLeaving: boolean;
 }
 
+/** Ready: started, not stopping, and no pool is being loaded for the first time. */
 export function toHealth(
   { isReady, isDraining, isLeaving }: Readonly<Readiness>,
   pools: readonly PoolStatus[],

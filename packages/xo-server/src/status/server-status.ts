@@ -24,6 +24,7 @@ const SECOND_MS = 1000;
 /** Blocks above this are counted, independently of the log's threshold. */
 const BLOCK_MS = 50;
 
+/** Starts the measurements of each second; `stop` ends them. */
 export function createServerStatus(
   options: ServerStatusOptions,
 ): ServerStatusSource {

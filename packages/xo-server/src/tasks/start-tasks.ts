@@ -26,6 +26,7 @@ export interface StartedTasks {
   readonly interrupted: readonly PendingTask[];
 }
 
+/** Loads the tasks that an earlier run has left, and deletes old ones now and regularly. */
 export async function startTasks(
   store: Store,
   { self, serverLease }: Pick<Cluster, "self" | "serverLease">,

@@ -110,6 +110,7 @@ function shortened(params: readonly string[]): readonly string[] {
   return params.map((param) => param.slice(0, MOST_PARAMETER));
 }
 
+/** The result of a failed task as clients see it. */
 export function toFailure(error: Error): object {
   const isKnown = error instanceof XapiError || error instanceof XoError;
   return {

@@ -40,6 +40,7 @@ export type XapiTaskEnd =
       readonly message: string;
     };
 
+/** @param error of a call that started or followed the XAPI task */
 export function toXapiTaskEnd(error: Error): XapiTaskEnd {
   const { message } = error;
   return error instanceof XapiError

@@ -23,6 +23,7 @@ export interface TracerOptions {
   readonly onEnd: (span: EndedSpan) => void;
 }
 
+/** A tracer that hands ended spans to the exporter of its options. */
 export function createTracer(options: TracerOptions): Tracer {
   return {
     start: (name, parent, spanOptions) =>

@@ -51,6 +51,7 @@ export function advisoriesIn(...texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap((text) => text.match(ADVISORY) ?? []))];
 }
 
+/** For `sort`. Code units, as package managers order names. */
 export function byName(a: MissingPatch, b: MissingPatch): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

@@ -13,6 +13,7 @@ import {
   type UsageFigures,
 } from "./usage-figures.js";
 
+/** @param jobName empty: the default title */
 export function subjectOf(figures: UsageFigures, jobName: string): string {
   const name = jobName === "" ? "Usage report" : jobName;
   // On one line, because an administrator chooses the name.

@@ -29,10 +29,12 @@ const units: Readonly<Record<TopList, (value: number) => string>> = {
   srs: toPercent,
 };
 
+/** The figure of a consumer with its unit. */
 export function valueText(list: TopList, { value }: Consumer): string {
   return units[list](value);
 }
 
+/** Lines of the table of a pool, with the change since the period before. */
 export function figureLines(pool: PoolFigures): readonly FigureLine[] {
   const { before } = pool;
   const counted = (name: string, key: "hosts" | "vms" | "runningVms") => ({

@@ -45,6 +45,7 @@ export function toSchemaProblems(
   });
 }
 
+/** Explains an error of Ajv in words. @param noun what an unknown member is called: `parameter` */
 export function toSchemaProblem(
   error: ErrorObject,
   noun: MemberNoun,

@@ -18,6 +18,7 @@ export interface NewVmDisk {
 /** Key of a disk's other_config. */
 export const CREATED_FOR = "xo:made_for";
 
+/** Creates an empty disk, which `rollback` deletes. @returns the VDI */
 export async function createDisk(
   xapi: Xapi,
   { sr, size, name, description = "", vm }: NewVmDisk,

@@ -78,6 +78,7 @@ export function isSet(ref: Ref | undefined): ref is Ref {
   return ref !== undefined && ref !== "" && ref !== NULL_REF;
 }
 
+/** Whether the VM has a domain: paused VMs have one, suspended VMs do not. */
 export function isRunning({ power_state }: Pick<VmRecord, "power_state">) {
   return power_state === "Running" || power_state === "Paused";
 }
@@ -87,6 +88,10 @@ export interface Vbd extends VbdRecord {
   readonly ref: Ref;
 }
 
+/**
+ * Reads the current records from XAPI.
+ * @throws XapiError HANDLE_INVALID: one does not exist any more
+ */
 export async function readVbds(
   xapi: Pick<Xapi, "call">,
   vbds: readonly Ref[],

@@ -61,6 +61,7 @@ export function provideActionRequests(): ActionRequests {
   return requests;
 }
 
+/** The requests that the root component provides. */
 export function useActionRequests(): ActionRequests {
   return injectRequired(key);
 }

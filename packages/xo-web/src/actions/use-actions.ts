@@ -31,6 +31,7 @@ const actionsByType: ReadonlyMap<string, readonly Action[]> = new Map(
   ]),
 );
 
+/** The actions that menus, lists and pages offer for objects. */
 export function useActions(): Actions {
   const { perform } = useActionRequests();
   const rights = useRights();

@@ -37,6 +37,7 @@ export interface ActivityPage {
   readonly before: number | undefined;
 }
 
+/** Reads the answer of `activity.get`; anything unexpected becomes an empty page. */
 export function toActivityPage(answer: Json): ActivityPage {
   const { entries, before } = isObject(answer) ? answer : {};
   return {

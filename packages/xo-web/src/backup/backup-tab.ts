@@ -28,6 +28,7 @@ export function findTab(named: string, isAdmin: boolean): BackupTab {
   return visible.find((tab) => tab === named) ?? visible[0]!;
 }
 
+/** Path of a tab of the page "Backup"; the overview has no segment of its own. */
 export function backupPath(tab: string): string {
   return tab === "overview" ? "/backup" : `/backup/${tab}`;
 }

@@ -82,6 +82,7 @@ export const DEFAULT_EXCLUDED_TAG = "xo:no-bak";
 /** Which VMs a job backs up. */
 export type VmSelection = "all" | "filter" | "vms" | "pattern";
 
+/** How a job selects its VMs; pattern and filter take precedence over ids, as on the server. */
 export function selectionOf({
   vms = [],
   filter,

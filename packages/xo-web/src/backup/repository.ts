@@ -46,6 +46,7 @@ export interface GrowthSample {
 
 export type Reachability = "disabled" | "failed" | "reached" | "unknown";
 
+/** Whether the server has been able to open the repository, as of its last check. */
 export function reachabilityOf({
   enabled,
   error,

@@ -141,6 +141,7 @@ export const entryTones: Readonly<Record<EntryStatus, string>> = {
   aborted: "warn",
 };
 
+/** Whether the run has not ended; it may still be queued. */
 export function isRunning({ status }: Pick<BackupRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }

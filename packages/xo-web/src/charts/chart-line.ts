@@ -19,6 +19,7 @@ export interface TimeSpan {
 
 export const SERIES_COLOURS = 8;
 
+/** CSS property of the colour; after the last one they repeat. */
 export function colourName(colour: number): string {
   return `--series-${(colour % SERIES_COLOURS) + 1}`;
 }

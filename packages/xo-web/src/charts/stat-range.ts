@@ -39,6 +39,7 @@ export const statRanges: readonly StatRange[] = [
   { id: "year", granularity: "days", step: 86_400, points: 366 },
 ];
 
+/** The time span with this id. */
 export function rangeOf(id: RangeId): StatRange {
   return statRanges.find((range) => range.id === id)!;
 }

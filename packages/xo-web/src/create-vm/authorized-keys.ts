@@ -8,6 +8,7 @@ export function takesKeys(config: string): boolean {
   return config.trim() === "" || config.startsWith(HEADER);
 }
 
+/** Whether the configuration contains the key; its comment does not matter. */
 export function hasKey(config: string, key: Pick<SshKey, "key">): boolean {
   return config.includes(bareKey(key));
 }

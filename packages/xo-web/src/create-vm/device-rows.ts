@@ -7,6 +7,7 @@ export function withChange<T extends { readonly key: string }>(
   return rows.map((row) => (row.key === key ? { ...row, ...changes } : row));
 }
 
+/** The rows except one. */
 export function without<T extends { readonly key: string }>(
   rows: readonly T[],
   key: string,

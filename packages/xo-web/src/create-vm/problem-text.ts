@@ -5,6 +5,7 @@ import type { Problem } from "./problems.js";
 /** Problems whose amount is a count, not bytes. */
 const COUNTED = new Set(["cpusOfHosts", "quota"]);
 
+/** The sentence below the field, with the amount in its unit. */
 export function problemText(
   { code, amount = 0 }: Problem,
   text: Messages,

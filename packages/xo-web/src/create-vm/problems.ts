@@ -67,6 +67,7 @@ export function totalsOf(draft: Draft) {
   return { cpus: cpus * count, memory: memory * count, disk: disk * count };
 }
 
+/** Validates the form: the first problem of each field. */
 export function problemsOf(draft: Draft, place: Place): Problems {
   const problems = new Map<string, Problem>();
   for (const check of [checkBase, checkSize, checkDisks, checkVifs, checkSet])

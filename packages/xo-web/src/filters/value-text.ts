@@ -31,6 +31,7 @@ export function exactText(value: string): string {
   return formatFilter({ kind: "regex", source, ignoreCase: false });
 }
 
+/** Escapes text for a regular expression between slashes. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

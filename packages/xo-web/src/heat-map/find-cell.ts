@@ -54,6 +54,7 @@ export function neighbour(
   return best;
 }
 
+/** The host whose VMs a cell is among; undefined: VMs without a host. */
 export function areaOf(
   { hosts }: FleetLayout,
   cell: number,

@@ -19,6 +19,7 @@ const bounds: Readonly<Record<HeatMetric, readonly number[]>> = {
   network: [0.1 * MB, MB, 10 * MB, 50 * MB, 150 * MB, 400 * MB],
 };
 
+/** Lower bounds of the levels from 2 on: shares of all, or bytes a second. */
 export function boundsOf(metric: HeatMetric): readonly number[] {
   return bounds[metric];
 }

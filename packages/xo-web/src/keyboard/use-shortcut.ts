@@ -84,6 +84,7 @@ export function useShortcut(
   onScopeDispose(remove);
 }
 
+/** All shortcuts, for the help and the settings. */
 export function useShortcuts(): ShortcutSettings {
   return injectRequired(key);
 }

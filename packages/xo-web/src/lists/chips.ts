@@ -50,6 +50,7 @@ const byType: Readonly<Record<string, readonly Chip[]>> = {
   ],
 };
 
+/** Quick filters of a type of objects. */
 export function chipsOf(type: string): readonly Chip[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [];
 }

@@ -42,12 +42,15 @@ export function valueAt(row: ObjectRow, names: readonly string[]): ColumnValue {
   return value as ColumnValue;
 }
 
+/** The column without a sort key: the server cannot sort by it. */
 export function unsorted(column: Column): Column {
   const rest: { sortBy?: string } & Column = { ...column };
   delete rest.sortBy;
   return rest;
 }
+/** The column, visible until the user chooses columns. */
 export const shown = (column: Column): Column => ({ ...column, isShown: true });
+/** A column with a link to another object. @param of property with its id */
 export const object = (id: ColumnId, of: string): Column =>
   column(id, "object", 11, { of });
 
@@ -56,10 +59,12 @@ export function countOf(list: unknown, without = 0): number | undefined {
   return Array.isArray(list) ? Math.max(list.length - without, 0) : undefined;
 }
 
+/** The string; undefined for anything else. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** The number; undefined for anything else. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }

@@ -65,6 +65,7 @@ const endAligned: ReadonlySet<ColumnKind> = new Set([
   "count",
 ]);
 
+/** Whether cells are aligned at the end of the line, as numbers are. */
 export function isEndAligned({ kind }: Column): boolean {
   return endAligned.has(kind);
 }

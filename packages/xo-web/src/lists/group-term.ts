@@ -116,10 +116,15 @@ const namedBy: Readonly<Record<string, readonly string[]>> = {
 export type GroupPath =
   keyof import("../locale/messages.js").Messages["lists"]["group"]["properties"];
 
+/** Properties by which objects of a type can be grouped. */
 export function groupPathsOf(type: string): readonly GroupPath[] {
   return (Object.hasOwn(pathsBy, type) && pathsBy[type]) || [];
 }
 
+/**
+ * Types of the objects that the values of this property refer to; none: the
+ * values are shown as they are.
+ */
 export function groupTypesOf(path: string): readonly string[] {
   return (Object.hasOwn(namedBy, path) && namedBy[path]) || [];
 }

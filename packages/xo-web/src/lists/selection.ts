@@ -10,10 +10,12 @@ export type Selection =
 
 export const nothing: Selection = { kind: "some", objects: new Map() };
 
+/** Whether a row is selected. */
 export function isChosen(selection: Selection, id: string): boolean {
   return selection.kind === "all" || selection.objects.has(id);
 }
 
+/** Number of selected rows, also of those that are not loaded. */
 export function countOf(selection: Selection): number {
   return selection.kind === "all" ? selection.count : selection.objects.size;
 }

@@ -21,6 +21,7 @@ export const diskNow = column("disk", "rate", 5.75, { sortBy: "now.disk" });
 export const networkNow = column("network", "rate", 5.75, {
   sortBy: "now.network",
 });
+/** The time at which an object was created. */
 export const created = (id: ColumnId): Column => column(id, "time", 12);
 
 /** Where it runs; the pool alone is a column of its own. */

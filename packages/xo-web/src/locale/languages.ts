@@ -10,6 +10,7 @@ const loaders: Readonly<Record<Language, () => Promise<Messages>>> = {
   de: async () => (await import("./de/all.js")).de,
 };
 
+/** Loads the texts of a language; each is a file of its own. */
 export function loadMessages(language: Language): Promise<Messages> {
   return loaders[language]();
 }

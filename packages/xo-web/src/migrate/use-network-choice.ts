@@ -39,6 +39,7 @@ export function useNetworkChoice(
   return { networks, networkNames, vifs, mapping, network };
 }
 
+/** Names of objects; the id for one without a name. */
 export function namesById(
   rows: readonly ObjectRow[],
 ): ReadonlyMap<string, string> {

@@ -108,6 +108,7 @@ export function provideNames(call: Call): void {
   provide(key, new ObjectNames(call));
 }
 
+/** Names of objects, requested together and cached. */
 export function useNames(): ObjectNames {
   return injectRequired(key);
 }

@@ -142,6 +142,7 @@ export function fitting<T>(
     .map(({ one }) => one);
 }
 
+/** Entries of the objects that a search has found. */
 export function objectEntries(rows: readonly ObjectRow[]): readonly Entry[] {
   return rows.map((row) => ({
     kind: "object" as const,

@@ -16,6 +16,7 @@ export function recentObjects(): readonly ObjectName[] {
   }
 }
 
+/** Puts an object first among those visited last, in the storage of the browser. */
 export function addVisit({ type, id }: ObjectName): void {
   const others = recentObjects().filter((one) => one.id !== id);
   writeStored(key, JSON.stringify([{ type, id }, ...others].slice(0, MOST)));

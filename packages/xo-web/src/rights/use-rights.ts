@@ -41,6 +41,7 @@ export function provideRights({ call, session, whenOpen }: Server): void {
   });
 }
 
+/** The rights of the current user, to hide what the server would refuse. */
 export function useRights(): UserRights {
   return injectRequired(key);
 }

@@ -42,6 +42,7 @@ export interface KeyParts {
   readonly comment: string;
 }
 
+/** The parts of a line of `authorized_keys` without options. */
 export function partsOf({ key }: Pick<SshKey, "key">): KeyParts {
   const [type = "", encoded = "", ...comment] = key.trim().split(" ");
   return { type, encoded, comment: comment.join(" ") };

@@ -7,6 +7,10 @@ export interface PoolFilter {
   readonly group: PoolGroup | "all";
 }
 
+/**
+ * Whether a pool is in the group and its name, address and transport contain all
+ * words, whatever their case.
+ */
 export function matchesFilter(pool: PoolStatus, filter: PoolFilter): boolean {
   if (filter.group !== "all" && poolGroup(pool) !== filter.group) return false;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -26,6 +26,7 @@ export function poolGroup(pool: PoolStatus): PoolGroup {
   return groupOfState[pool.state];
 }
 
+/** Number of pools in each group, also where it is 0. */
 export function countByGroup(
   pools: readonly PoolStatus[],
 ): Readonly<Record<PoolGroup, number>> {

@@ -1,5 +1,4 @@
 import {
-  inject,
   onScopeDispose,
   provide,
   shallowRef,
@@ -9,6 +8,7 @@ import {
 } from "vue";
 import { fullServer, type Status } from "../api/status.js";
 import type { StatusView } from "../api/status-feed.js";
+import { injectRequired } from "../injection.js";
 import { History } from "./history.js";
 
 const seconds = 120;
@@ -54,10 +54,9 @@ export function provideHistories(view: Readonly<Ref<StatusView>>): void {
   provide(key, { tick, eventLoopP99Ms, changesPerSecond, poolChanges });
 }
 
+/** The histories that the page of the status provides. */
 export function useHistories(): Histories {
-  const histories = inject(key);
-  if (histories === undefined) throw new Error("no histories were provided");
-  return histories;
+  return injectRequired(key);
 }
 
 function forgetGone(pools: Map<string, History>, status: Status): void {

@@ -20,6 +20,7 @@ export const noSearch: TaskSearch = {
   until: "",
 };
 
+/** Whether any field of the search is filled in. */
 export function isSearch(search: TaskSearch): boolean {
   return Object.values(search).some((value) => value !== "");
 }

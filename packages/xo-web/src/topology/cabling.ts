@@ -172,6 +172,7 @@ interface Named {
   readonly name_label?: string;
 }
 
+/** For `sort`: objects of the same name by id, so that the diagram does not change. */
 export function byName(a: Named, b: Named): number {
   return compare(a.name_label ?? "", b.name_label ?? "") || compare(a.id, b.id);
 }

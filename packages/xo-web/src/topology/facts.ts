@@ -43,6 +43,7 @@ export const pifFields = [
 export const problems = ["down", "unplugged", "leg", "mtu"] as const;
 export type TopologyProblem = (typeof problems)[number];
 
+/** The most severe problem; undefined: there is none. */
 export function worst(
   input: readonly (TopologyProblem | undefined)[],
 ): TopologyProblem | undefined {

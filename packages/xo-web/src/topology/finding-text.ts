@@ -26,6 +26,7 @@ export interface FindingSentence {
 /** In no name and no text. */
 const MARK = "\u0000";
 
+/** A finding as a sentence with at most one link, which is to its network or its only host. */
 export function findingSentence(
   { kind, hosts, network, device }: TopologyFinding,
   localization: FindingLocalization,

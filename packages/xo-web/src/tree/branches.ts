@@ -22,7 +22,9 @@ export interface TreeFacts {
 /** Types that a search covers, in the order in which they are shown. */
 export const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
 
+/** Key of a pool's node. */
 export const poolKey = (id: string) => `pool ${id}`;
+/** Key of a host's node. */
 export const hostKey = (id: string) => `host ${id}`;
 /** VMs of a pool that are on no host. */
 export const restKey = (id: string) => `rest ${id}`;

@@ -135,6 +135,7 @@ export class Outline {
   }
 }
 
+/** Depth of a line, for its indentation and `aria-level`. */
 export function levelOf(line: TreeLine): number {
   return line.kind === "node" ? line.node.level : line.run.level;
 }

@@ -21,6 +21,7 @@ const icons: Partial<Record<ObjectState["messageKey"], LucideIcon>> = {
   maintenance: Wrench,
 };
 
+/** @param messageKey state of an object; unknown ones get a square */
 export function stateIcon(messageKey: ObjectState["messageKey"]): LucideIcon {
   return icons[messageKey] ?? Square;
 }

@@ -10,6 +10,7 @@ export interface ScrollRange {
   readonly show: (line: number) => void;
 }
 
+/** The visible lines of a list of equal heights. @param height of a line, in px */
 export function useScrollRange(
   box: Readonly<Ref<HTMLElement | null>>,
   { height, length }: { height: number; length: () => number },

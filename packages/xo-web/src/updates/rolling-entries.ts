@@ -25,6 +25,7 @@ export type RollingInputErrors = Partial<
 const MOST_GROUPS = 32;
 const bounds = { parallel: [1, 64], concurrency: [1, 32] } as const;
 
+/** Initial values of the form. @param job undefined: a new one */
 export function toRollingEntries(job: RollingJob | undefined): RollingEntries {
   const typed = (value: number | undefined) =>
     value === undefined ? "" : String(value);
@@ -61,6 +62,7 @@ export function groupChoices({
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function rollingInputErrorsOf(
   entries: RollingEntries,
 ): RollingInputErrors {

@@ -47,6 +47,7 @@ export function setMember<T>(
   else map[key] = value;
 }
 
+/** An object: a XAPI map or a nested value; neither null nor an array. */
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

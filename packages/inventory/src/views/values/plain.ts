@@ -8,6 +8,7 @@ export function toNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** False for anything but true, such as a flag that an older pool lacks. */
 export function toFlag(value: unknown): boolean {
   return value === true;
 }

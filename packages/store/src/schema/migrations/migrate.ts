@@ -109,6 +109,10 @@ function tooNew(newer: string, copy: string | undefined): XoError {
   });
 }
 
+/**
+ * Reads which migrations a database has, and whether this version can use it:
+ * also one of a newer version that only extended the schema.
+ */
 export async function readSchema(db: Kysely<Tables>): Promise<SchemaState> {
   const applied = await appliedSteps(db);
   const newer = applied

@@ -59,6 +59,7 @@ export function parseArchiveId(
   return { repository, backup };
 }
 
+/** A row of the index of archives. `vm` is the UUID of the VM, for backups of VMs only. */
 export function toStored(
   repository: string,
   { id, time, ...body }: BackupDescription,
@@ -73,6 +74,7 @@ export function toStored(
   };
 }
 
+/** An archive from its row. The inverse of `toStored`. */
 export function toArchive({ body, ...stored }: BackupArchive): Archive {
   const { backup } = parseArchiveId(stored.id)!;
   return { ...stored, backup, ...(body as Body) };

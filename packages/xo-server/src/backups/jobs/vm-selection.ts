@@ -73,6 +73,7 @@ export function findVm(
     : undefined;
 }
 
+/** Tags of an object; none of a missing one. */
 export function tagsOf(object: ViewObject | undefined): readonly string[] {
   const tags = object?.["tags"];
   return Array.isArray(tags) ? (tags as readonly string[]) : [];

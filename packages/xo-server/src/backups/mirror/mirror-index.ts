@@ -84,6 +84,7 @@ export async function groupCopies(
   return copies;
 }
 
+/** Key of an item in the result of `groupCopies`. */
 export function keyOf({ type, id }: Pick<RunItem, "type" | "id">): string {
   return `${type} ${id}`;
 }

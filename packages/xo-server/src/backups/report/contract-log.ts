@@ -25,6 +25,7 @@ export interface ContractRunLog extends ContractLog {
   readonly scheduleId?: string;
 }
 
+/** A run of a backup job in Xen Orchestra's form, with a task for each VM or item. */
 export function toContractLog(run: JobRun): ContractRunLog {
   const body = run.body as Partial<BackupRunBody> &
     Partial<Pick<ItemRunBody, "items">> & {

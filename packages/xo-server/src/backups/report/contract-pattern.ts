@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** Neither null nor an array. */
 export function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -92,6 +92,7 @@ export interface RepositoryRecord extends Omit<BackupRepository, "state"> {
   readonly state: RepositoryState;
 }
 
+/** Adds the type of `state`, which only this module's folder writes. */
 export function toRecord(stored: BackupRepository): RepositoryRecord {
   return stored;
 }

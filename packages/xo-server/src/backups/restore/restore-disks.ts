@@ -115,6 +115,7 @@ function addDisk(rollback: Rollback, vdi: Ref): void {
   );
 }
 
+/** Creates the VBD of a restored disk, at the position and in the mode of the backup. */
 export async function attach(
   xapi: Xapi,
   {

@@ -242,7 +242,7 @@ export class BackupKind implements JobKind {
   #outcome({ job, work }: KindRun, body: BackupRunBody): RunOutcome {
     const status = statusOfRun(work, this.#parts.isStopping(), body);
     this.#parts.onEnd?.(job.id, body);
-    return { status, body: body };
+    return { status, body };
   }
 }
 

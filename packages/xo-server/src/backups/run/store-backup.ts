@@ -186,6 +186,11 @@ export function toContent(
   };
 }
 
+/**
+ * @param written what the worker wrote
+ * @param incrementals number of incremental backups since the last full one, this
+ *   one included
+ */
 export function toResult(
   written: BackupOrderResult,
   {

@@ -109,6 +109,7 @@ export async function listDiskSnapshots(
   return found;
 }
 
+/** A VDI snapshot with the marks of the backup that took it, if one did. */
 export function toSnapshotDisk(ref: Ref, record: XapiRecord): SnapshotDisk {
   const uuid = textOf(record, "uuid");
   const marks = readMarks(mapOf(record, "other_config"), uuid);

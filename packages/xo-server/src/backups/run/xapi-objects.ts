@@ -30,6 +30,7 @@ export async function readAll(
   return new Map(records);
 }
 
+/** A string or a reference; empty if missing. */
 export function textOf(record: XapiRecord | undefined, key: string): string {
   const value = record?.[key];
   return typeof value === "string" ? value : "";
@@ -40,11 +41,13 @@ export function sizeOf(record: XapiRecord | undefined, key: string): number {
   return Number(record?.[key] ?? 0);
 }
 
+/** A set of references; empty if missing. */
 export function refsOf(record: XapiRecord, key: string): readonly Ref[] {
   const value = record[key];
   return Array.isArray(value) ? (value as readonly Ref[]) : [];
 }
 
+/** A map of strings, such as other_config; empty if missing. */
 export function mapOf(
   record: XapiRecord | undefined,
   key: string,

@@ -60,6 +60,10 @@ function copyNameField(
   };
 }
 
+/**
+ * Form fields of "Copy VM": a fast clone, a full copy, or a copy to another pool;
+ * each uses some of them.
+ */
 export function copyFields(
   vms: readonly ObjectRow[],
   { actions: { fields: names, free }, ui }: Messages,

@@ -68,6 +68,7 @@ export type BackupJobInputErrors = Partial<
 
 const MB = 1_000_000;
 
+/** Initial values of the form. @param job undefined: a new one, with the defaults of the server */
 export function toEntries(job: BackupJob | undefined): BackupJobEntries {
   const count = (value: number | undefined) =>
     value === undefined ? "" : String(value);
@@ -94,6 +95,7 @@ export function toEntries(job: BackupJob | undefined): BackupJobEntries {
   };
 }
 
+/** Initial values of the form fields that select VMs. */
 export function toVmEntries(
   job:
     Pick<BackupJob, "vms" | "filter" | "pattern" | "excludedTags"> | undefined,
@@ -130,6 +132,7 @@ const bounds = {
   retries: [0, 10],
 } as const;
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function inputErrorsOf(entries: BackupJobEntries): BackupJobInputErrors {
   const inputErrors: BackupJobInputErrors = {};
   if (entries.name.trim() === "") inputErrors.name = "required";
@@ -149,6 +152,7 @@ export function inputErrorsOf(entries: BackupJobEntries): BackupJobInputErrors {
   return { ...inputErrors, ...reportInputErrorsOf(entries) };
 }
 
+/** What is wrong in the form fields that select VMs. */
 export function vmInputErrorsOf({
   selection,
   vms,
@@ -160,6 +164,7 @@ export function vmInputErrorsOf({
   return {};
 }
 
+/** At least one rule must keep something: the server refuses a retention of nothing. */
 export function retentionInputError(
   retention: BackupJobEntries["retention"],
 ): BackupJobInputError | undefined {

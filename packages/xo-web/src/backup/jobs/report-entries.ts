@@ -21,6 +21,7 @@ const WEB_HOOK = /^https?:\/\/[^\s@]+$/;
 const MAX_ADDRESSES = 50;
 const MAX_WEB_HOOKS = 10;
 
+/** Initial values of the form fields of a report. */
 export function toReportEntries(report: JobReport | undefined): ReportEntries {
   return {
     reportWhen: report?.when ?? "never",
@@ -29,6 +30,7 @@ export function toReportEntries(report: JobReport | undefined): ReportEntries {
   };
 }
 
+/** What is wrong in the form fields of a report, within the limits of the server. */
 export function reportInputErrorsOf({
   reportWhen,
   addresses,

@@ -27,6 +27,10 @@ export type RepositoryInputErrors = Partial<
 const MIN_PASSPHRASE = 8;
 const MAX_DAYS = 3_650;
 
+/**
+ * Initial values of the form. @param before undefined: a new repository; secrets
+ * of an existing one are not known
+ */
 export function toEntries(before: Repository | undefined): RepositoryEntries {
   return {
     kind: "new",

@@ -28,6 +28,10 @@ const FEW_DAYS = 30;
 /** Higher ratios are only those of empty disks. */
 const MAX_RATIO = 1_000;
 
+/**
+ * The figures of a repository, in the order of the page; those that are not known
+ * yet are left out.
+ */
 export function repositoryFacts(
   { state, benchmarks = [] }: Repository,
   localization: FactLocalization,

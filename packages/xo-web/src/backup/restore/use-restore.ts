@@ -29,6 +29,10 @@ interface TestResult {
 
 type Ended = { readonly answer: Json } | { readonly reason: string };
 
+/**
+ * Starts restores. A call without an error after 2 s counts as started: it goes
+ * on for as long as the restore.
+ */
 export function useRestore(): RestoreStart {
   const { call } = useServer();
   const { text } = useLocale();

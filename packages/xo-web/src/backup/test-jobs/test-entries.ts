@@ -55,6 +55,7 @@ export function toTestEntries(
   };
 }
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function testInputErrorsOf(entries: TestEntries): TestInputErrors {
   const inputErrors: TestInputErrors = { ...vmInputErrorsOf(entries) };
   if (entries.name.trim() === "") inputErrors.name = "required";

@@ -90,6 +90,10 @@ export interface AttachedDevice {
   readonly id: string;
 }
 
+/**
+ * The action for one device of a VM. PCI devices may also be detached from a VM
+ * that is not halted.
+ */
 export const detachDevice = ({ kind, id }: AttachedDevice): Action =>
   ownAction({
     ...ofVm,

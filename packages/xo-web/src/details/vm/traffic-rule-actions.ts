@@ -63,6 +63,7 @@ export function deleteRule(type: RuleOwnerType): Action {
   });
 }
 
+/** The direction in words; unknown ones, of other clients, as they are. */
 export function directionText({ direction }: TrafficRule, text: Messages) {
   const texts = text.network.rules.directions;
   return Object.hasOwn(texts, direction)

@@ -44,6 +44,7 @@ const tones: Readonly<Record<StateName, string>> = {
   "back-off": "bad",
 };
 
+/** CSS tone of the state's badge. */
 export function toneOf({ state }: Pick<BalancerState, "state">): string {
   return tones[state];
 }

@@ -3,6 +3,7 @@ import type { Action } from "@xo-server/placement";
 /** Indexes of the selected actions of a plan. */
 export type ChosenMoves = ReadonlySet<number>;
 
+/** The selection of all migrations, by index. */
 export function allOf(actions: readonly Action[]): ChosenMoves {
   return new Set(actions.keys());
 }

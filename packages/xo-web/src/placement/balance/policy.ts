@@ -85,6 +85,7 @@ export type PolicyInputErrors = Partial<
   Record<keyof PolicyEntries, PolicyInputError>
 >;
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function inputErrorsOf(entries: PolicyEntries): PolicyInputErrors {
   const inputErrors: PolicyInputErrors = {};
   for (const [field, { least, most, isWhole }] of Object.entries(bounds)) {

@@ -33,6 +33,7 @@ export const defaultThresholds: Thresholds = {
   memoryHigh: 0.9,
 };
 
+/** The thresholds of the policy, with the defaults of the server for those that it does not set. */
 export function thresholdsOf({ policy }: Recommendation): Thresholds {
   return { ...defaultThresholds, ...policy };
 }

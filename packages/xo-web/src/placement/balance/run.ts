@@ -76,10 +76,12 @@ const moveTones: Readonly<Record<MoveStatus, string>> = {
   skipped: "warn",
 };
 
+/** CSS tone of a run's badge. */
 export function runTone({ status }: Pick<Run, "status">): string {
   return runTones[status];
 }
 
+/** CSS tone of a migration's badge. */
 export function moveTone({ status }: Pick<RunMove, "status">): string {
   return moveTones[status];
 }

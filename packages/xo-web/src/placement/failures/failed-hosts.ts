@@ -21,6 +21,7 @@ export function ableToFail(
   return ids.filter((id) => (hostOf.get(id)?.state ?? "down") !== "down");
 }
 
+/** The ids with this one added or, if it is among them, removed. */
 export function toggled(ids: readonly string[], id: string): readonly string[] {
   return ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
 }

@@ -41,6 +41,10 @@ export interface Outcome {
   readonly plan: FailoverPlan;
 }
 
+/**
+ * What a simulated failure does to the pool. VMs that must restart come first
+ * among those that cannot be placed.
+ */
 export function outcomeOf(plan: FailoverPlan, fleet: Fleet): Outcome {
   const unplaced = plan.unplaced.map((one) => ({
     ...one,

@@ -43,6 +43,7 @@ export interface PlacementRuleEntries {
   weight: string;
 }
 
+/** Initial values of the form. @param rule undefined: a new one */
 export function toEntries(
   rule: PlacementRule | undefined,
 ): PlacementRuleEntries {
@@ -70,9 +71,10 @@ export type RuleInputErrors = Partial<
 
 const MOST_WEIGHT = 1_000_000;
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function inputErrorsOf(entries: PlacementRuleEntries): RuleInputErrors {
   const inputErrors: RuleInputErrors = {};
-  const { name, kind, by, vms, tag, hosts, required: required } = entries;
+  const { name, kind, by, vms, tag, hosts, required } = entries;
   if (name.trim() === "") inputErrors.name = "required";
   if (by === "tag") {
     if (tag.trim() === "") inputErrors.tag = "required";
@@ -88,16 +90,7 @@ export function inputErrorsOf(entries: PlacementRuleEntries): RuleInputErrors {
 
 /** Parameters of the operations, without id and pool. */
 export function toRule(entries: PlacementRuleEntries): Record<string, Json> {
-  const {
-    name,
-    kind,
-    required: required,
-    by,
-    vms,
-    tag,
-    hosts,
-    isAvoided,
-  } = entries;
+  const { name, kind, required, by, vms, tag, hosts, isAvoided } = entries;
   const weight = required ? 1 : toNumber(entries.weight);
   return {
     name: name.trim(),

@@ -10,7 +10,7 @@ const NAMED = 4;
 
 /** A rule as a sentence. */
 export function ruleText(
-  { kind, hosts = [], score = 1, required: required }: PlacementRule,
+  { kind, hosts = [], score = 1, required }: PlacementRule,
   { text, formats }: RuleLocalization,
 ): Sentence {
   const { sentences, hostCount } = text.placement.rules;

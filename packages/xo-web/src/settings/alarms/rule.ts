@@ -126,6 +126,10 @@ export interface AlarmRuleEntries {
   targets: TargetEntries[];
 }
 
+/**
+ * Initial values of the form; numbers in the units that the form shows. @param
+ * rule undefined: a new one
+ */
 export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
   const on = rule?.on ?? {
     kind: "statistic" as const,

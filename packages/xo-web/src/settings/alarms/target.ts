@@ -50,6 +50,7 @@ export interface TargetEntries {
   hasToken: boolean;
 }
 
+/** A new target of this kind, without any input. */
 export function newTarget(kind: TargetKind): TargetEntries {
   return {
     kind,
@@ -66,6 +67,7 @@ export function newTarget(kind: TargetKind): TargetEntries {
   };
 }
 
+/** Initial values of the form. The server does not return secrets, so their fields are empty. */
 export function toTargetEntries(target: AlarmTarget): TargetEntries {
   const empty = { ...newTarget(target.kind), id: target.id };
   switch (target.kind) {
@@ -92,6 +94,10 @@ export type TargetInputError = "address" | "url" | "topic";
 const MAIL = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 const URL_PATTERN = /^https?:\/\/[^\s@]+$/;
 
+/**
+ * What is wrong in the form; undefined: it can be sent. An empty secret URL keeps
+ * that of an existing target.
+ */
 export function targetInputError(
   target: TargetEntries,
 ): TargetInputError | undefined {

@@ -59,6 +59,7 @@ export interface JobEntries {
   withMemory: boolean;
 }
 
+/** Initial values of the form. @param job undefined: a new one */
 export function toEntries(job: Job | undefined): JobEntries {
   const count = (rule: keyof Retention) => String(job?.retention?.[rule] ?? "");
   return {
@@ -225,10 +226,12 @@ const tones: Readonly<Record<string, string>> = {
   queued: "busy",
 };
 
+/** CSS tone of a run's badge; plain for statuses of later servers. */
 export function toneOf({ status }: Pick<JobRun, "status">): string {
   return Object.hasOwn(tones, status) ? tones[status]! : "";
 }
 
+/** Whether the run has not ended; it may still be queued. */
 export function isRunning({ status }: Pick<JobRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }

@@ -38,6 +38,7 @@ const factors: Readonly<Record<LimitName, number>> = {
   snapshots: 1,
 };
 
+/** Whether a quota is an amount of bytes, not a count. */
 export const isSize = (name: LimitName): boolean => factors[name] > 1;
 
 /** Values of the form fields. */

@@ -70,6 +70,7 @@ export interface SamlEntries extends ProviderEntries<SamlField> {
   certificate: string;
 }
 
+/** Initial values of the form. The server does not return secrets, so their fields are empty. */
 export function toLdapEntries(provider: Provider): LdapEntries {
   const { configuration } = provider;
   return {
@@ -81,6 +82,7 @@ export function toLdapEntries(provider: Provider): LdapEntries {
   };
 }
 
+/** As `toLdapEntries`. */
 export function toOidcEntries(provider: Provider): OidcEntries {
   return toEntries(provider, oidcFields);
 }
@@ -99,6 +101,7 @@ function toEntries<Field extends string>(
   };
 }
 
+/** As `toLdapEntries`. */
 export function toSamlEntries(provider: Provider): SamlEntries {
   return {
     ...toEntries(provider, samlFields),

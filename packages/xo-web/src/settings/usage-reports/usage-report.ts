@@ -84,6 +84,7 @@ const ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 const MOST_ADDRESSES = 50;
 const MOST_TOP = 100;
 
+/** Initial values of the form. @param job undefined: a new one */
 export function toUsageEntries(job: UsageReportJob | undefined): UsageEntries {
   return {
     name: job?.name ?? "",
@@ -95,6 +96,7 @@ export function toUsageEntries(job: UsageReportJob | undefined): UsageEntries {
   };
 }
 
+/** What is wrong in the form, by field; empty: it can be sent. */
 export function usageInputErrorsOf(entries: UsageEntries): UsageInputErrors {
   const inputErrors: UsageInputErrors = {};
   if (entries.name.trim() === "") inputErrors.name = "required";

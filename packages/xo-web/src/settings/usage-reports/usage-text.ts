@@ -15,6 +15,7 @@ export interface FigureRow {
   readonly change: string;
 }
 
+/** Rows of the table of a pool, with the change since the period before. */
 export function figureRows(
   pool: PoolTotals & { readonly before?: PoolTotals },
   { texts, formats, unknown }: UsageLocalization,
@@ -60,6 +61,7 @@ function changeOf(
   return value > before ? `+${text}` : `−${text}`;
 }
 
+/** The figure of a consumer with its unit. */
 export function valueText(
   list: TopList,
   value: number,

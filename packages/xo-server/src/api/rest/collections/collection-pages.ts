@@ -141,6 +141,7 @@ async function* mapped(
   }
 }
 
+/** The requested fields of an object; those that it does not have are left out. */
 export function pick(
   object: ViewObject,
   fields: ListQuery["fields"],

@@ -32,10 +32,12 @@ export function failures(statuses: readonly number[]): Json {
   );
 }
 
+/** @param path below `components`, such as `schemas/VM` */
 export function ref(path: string): Json {
   return { $ref: `#/components/${path}` };
 }
 
+/** A response with its description, for the member `responses`. */
 export function success(status: number, content?: Json): Json {
   const description = descriptions[status] ?? "Success";
   return {
@@ -43,6 +45,7 @@ export function success(status: number, content?: Json): Json {
   };
 }
 
+/** A required parameter of the path; all of them are strings. */
 export function pathParameter(name: string): Json {
   return { name, in: "path", required: true, schema: { type: "string" } };
 }
@@ -126,6 +129,7 @@ export function listContent(example: unknown): Json {
   };
 }
 
+/** Content of a JSON response. @param example undefined: none is shown */
 export function objectContent(schema: Json, example: unknown): Json {
   const examples =
     example === undefined ? {} : { examples: { object: { value: example } } };

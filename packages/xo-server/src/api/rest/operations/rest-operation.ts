@@ -7,6 +7,7 @@ export type RestOperation = Omit<Operation, "rest"> & {
   readonly rest: RestRoute;
 };
 
+/** One entry for each route; operations without REST routes are left out. */
 export function restOperations(
   operations: readonly Operation[],
 ): readonly RestOperation[] {
@@ -19,6 +20,10 @@ function routesOf({ rest, ...operation }: Operation): RestOperation[] {
   return routes.map((route) => ({ ...operation, rest: route }));
 }
 
+/**
+ * Whether the response is a collection, which has the query parameters `fields`,
+ * `filter` and `limit`.
+ */
 export function isList({ rest, result }: RestOperation): boolean {
   const { type } = result as { readonly type?: unknown };
   return rest.method === "get" && type === "array";

@@ -19,6 +19,10 @@ declare module "fastify" {
   }
 }
 
+/**
+ * Declares the members that the hooks of the REST API set. Fastify requires it
+ * before routes are added.
+ */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("routeHandler", undefined);
@@ -30,10 +34,12 @@ export function callerOf({ caller }: FastifyRequest): Caller {
   return caller;
 }
 
+/** Parameters of the query string, as the parser of the server returns them. */
 export function queryOf(request: FastifyRequest): QueryValues {
   return request.query as QueryValues;
 }
 
+/** A parameter of the route's path, decoded; empty if the route does not have it. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? "";
 }

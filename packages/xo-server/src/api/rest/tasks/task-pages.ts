@@ -5,6 +5,7 @@ import type { ListQuery } from "../lists/list-query.js";
 import type { ObjectPages } from "../lists/object-pages.js";
 import { toHref } from "../routing/rest-path.js";
 
+/** Path of a task in the REST API. */
 export function toTaskHref({ id }: ViewObject): string {
   return toHref("tasks", String(id));
 }
