@@ -6,7 +6,7 @@ import { routes } from "./routes.js";
 import "./theme.css";
 
 const router = createRouter({
-  // Behind the hash, so that the page works under any path of a proxy.
+  // Routes are in the hash, so that the page works under any path of a proxy.
   history: createWebHashHistory(),
   routes,
   scrollBehavior: (to, from, saved) =>

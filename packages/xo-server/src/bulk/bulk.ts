@@ -37,8 +37,8 @@ export interface BulkOptions {
   /** Shared by all bulk tasks. */
   readonly turns: TurnLimiter;
   /**
-   * Checks the parameters and rights of an item before anything is recorded
-   * for it. @throws what refuses it
+   * Checks the parameters and rights of an item before anything is recorded for it.
+   * @throws the error of an item that may not run
    */
   readonly admit?: (id: string) => void;
   /** Name of an object, for reports of its failure. */
@@ -47,7 +47,8 @@ export interface BulkOptions {
   readonly states?: ReadonlyMap<number, ItemState>;
   /**
    * Recovers an item that was in progress when the server stopped.
-   * @param again runs it again: the next process looks for what this one has sent
+   * @param again runs the item again, recorded so that a later process can recover it
+   *   too
    */
   readonly settle?: (
     begun: ItemState & { readonly name: "begun" },
@@ -122,7 +123,7 @@ export class Bulk {
     }
   }
 
-  /** Refused items leave no trace but the failure: they are refused again after a restart. */
+  /** Only the failure of a refused item is recorded: after a restart it is refused again. */
   #isRefused(index: number): boolean {
     const { ids, states, admit } = this.#options;
     const id = ids[index]!;
@@ -176,13 +177,13 @@ export class Bulk {
       name: "begun",
       part: part.taskId ?? "",
     });
-    // For a single XAPI task its own record is written by the same commit.
+    // For a single XAPI task, the commit that writes the record of that task also writes this state.
     if (plan.isOneCall !== true) await isWritten;
     return run(ids[index]!, part, this.#tally.isLast);
   }
 
   #writeEnd(index: number, state: ItemState): void {
-    // The record of its XAPI task has the outcome.
+    // If the item is a single XAPI task, the record of that task already has the outcome.
     if (this.#options.plan.isOneCall === true)
       this.#log.writeSoon(index, state);
     else void this.#log.write(index, state);
@@ -197,7 +198,7 @@ export class Bulk {
   }
 }
 
-/** Items that were in progress first. */
+/** Order of execution: items that were in progress come first. */
 function toOrder(
   total: number,
   states: ReadonlyMap<number, ItemState> = new Map(),

@@ -4,12 +4,12 @@ import type { ClusterServer, Lease, Store } from "@xo-server/store";
 import { LOST_MS } from "../status/cluster-servers.js";
 import { isServerSubject } from "./fair-share.js";
 
-/** What became of the leases of a server that was asked to leave. */
+/** What happened to the leases of a server that was asked to leave. */
 export interface HandOver {
   readonly moved: { subject: string; to: string }[];
-  /** Subjects that nobody has taken yet. */
+  /** Subjects whose lease no server has taken yet. */
   readonly free: string[];
-  /** Subjects that it still has: their work cannot move now. */
+  /** Subjects whose lease it still has: their work cannot move now. */
   readonly remaining: string[];
 }
 
@@ -81,7 +81,10 @@ function checkServers(
   );
 }
 
-/** @param data besides; `canForce`: the caller may insist */
+/**
+ * @param data added to the data of the error; `canForce`: the caller may repeat the
+ *   call with `force`
+ */
 function notPossible(
   reason: string,
   data: { readonly canForce?: true } = {},

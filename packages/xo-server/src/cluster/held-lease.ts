@@ -31,12 +31,12 @@ export class HeldLease {
     this.#validUntil = validUntil;
   }
 
-  /** For good. */
+  /** Stays true: a lost lease does not become valid again. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** A command on behalf of the subject may be sent now. */
+  /** Whether a command on behalf of the subject may be sent now. */
   get isValid(): boolean {
     return !this.#isLost && this.#clock.now() < this.#validUntil;
   }
@@ -52,8 +52,9 @@ export class HeldLease {
   }
 
   /**
-   * A command on behalf of the subject is sent now: who releases the lease waits for its answer.
-   * @returns to be called when it was answered, or will not be
+   * Counts a command on behalf of the subject that is sent now: the lease is released
+   * only after its answer.
+   * @returns to be called when the command was answered or has failed
    * @throws XoError LEASE_LOST unless `isValid`
    */
   beginCommand(): () => void {
@@ -69,7 +70,7 @@ export class HeldLease {
     };
   }
 
-  /** Resolves when no command is without an answer. */
+  /** Resolves when all commands have been answered. */
   async answered(): Promise<void> {
     if (this.#unanswered > 0)
       await new Promise<void>((resolve) => this.#untilAnswered.add(resolve));
@@ -89,7 +90,7 @@ export class HeldLease {
     else this.#listeners.add(listener);
   }
 
-  /** Rejects with LEASE_LOST when the lease is lost, else as the promise does. */
+  /** Settles as the promise does, but rejects with LEASE_LOST as soon as the lease is lost. */
   whileHeld<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const onLost = () => {

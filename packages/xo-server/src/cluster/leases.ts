@@ -50,10 +50,10 @@ export interface LeasesOptions {
 interface Entry extends LeaseHandlers {
   readonly subject: string;
   lease: HeldLease | undefined;
-  /** When the lease was first seen free, by the monotonic clock; undefined: another server has it. */
+  /** When the lease was first found free, by the monotonic clock; undefined: another server has it. */
   freeSince: number | undefined;
   isTaking: boolean;
-  /** The database has answered an attempt: there is a row of the subject, which is listed when it is free. */
+  /** An attempt was answered: the subject has a row, which listings of free leases include. */
   isKnown: boolean;
   isStopped: boolean;
 }
@@ -62,9 +62,9 @@ interface Entry extends LeaseHandlers {
 const RENEWALS = 5;
 /** Part of the lease time, at its end, in which no command is sent: commands sent before it arrive before the lease expires. */
 const SILENT_PART = 0.2;
-/** Every so many checks, the numbers of leases of all servers are compared. */
+/** Number of checks after which the numbers of leases of all servers are compared. */
 const REBALANCE_EVERY = 10;
-/** Intervals of checks for which a free lease is left to servers with fewer leases. */
+/** A free lease is left to servers with fewer leases for this number of check intervals. */
 const LEFT_TO_OTHERS = 2;
 
 /** Number of leases taken in parallel: the store has few connections. */
@@ -79,7 +79,7 @@ export class Leases {
   #timer: unknown;
   #checks = 0;
   #isRunning = false;
-  /** Something has changed since the current check began. */
+  /** A change was reported after the current check began. */
   #isDue = false;
   #isLeaving = false;
   #isStopped = false;

@@ -15,7 +15,7 @@ export interface MembershipOptions {
   readonly silentMs: number;
   /** Whether another process with this id runs on this machine. */
   readonly isRunning: (processId: number) => boolean;
-  /** This server is to hand over its leases: an administrator has asked for it. Called once. */
+  /** Called once, when an administrator has requested that this server hands over its leases. */
   readonly onLeave?: () => void;
   /** A newer version has migrated the database, and this one does not work with it: nothing more may be written. */
   readonly onTooNew?: (error: XoError) => void;
@@ -46,7 +46,10 @@ export class Membership {
     return this.#leavingSince !== undefined;
   }
 
-  /** Time for which load balancers could notice that it leaves, in ms; 0: it does not. */
+  /**
+   * Time since it began to leave, in ms, in which load balancers could notice it; 0:
+   * it does not leave.
+   */
   get leavingForMs(): number {
     const { clock } = this.#options;
     const now = clock.now();
@@ -72,7 +75,7 @@ export class Membership {
         (await this.#findSelf()) ??
         (await this.#options.store.join(self, isShared ? silentMs : 0));
       if (other === undefined) break;
-      // It may have been killed a moment ago.
+      // The process that has the name may have been killed a moment ago.
       if (clock.now() >= until) throw nameTaken(self.name, other.url);
       await pause(clock, this.#interval);
     }
@@ -83,17 +86,17 @@ export class Membership {
     return ended;
   }
 
-  /** All servers see that this one leaves. @throws XoError STORE_UNAVAILABLE */
+  /** Announces to all servers that this one leaves. @throws XoError STORE_UNAVAILABLE */
   async leave(): Promise<void> {
     const { store, self, clock } = this.#options;
     this.#leavingSince ??= clock.now();
     await store.leave(self.name, self.instance);
   }
 
-  /** Looks which servers run, without waiting for the next heartbeat. Never rejects. */
+  /** Reads which servers run, without waiting for the next heartbeat. Never rejects. */
   async refresh(): Promise<void> {
     if (this.#isStopped || this.#running.length === 0) return;
-    // Unreachable: the next heartbeat looks.
+    // The database is unreachable: the next heartbeat reads it again.
     await this.#readServers().catch(() => undefined);
   }
 
@@ -101,7 +104,7 @@ export class Membership {
     this.#isStopped = true;
     const { clock, store, self } = this.#options;
     clock.clearTimeout(this.#timer);
-    // Unreachable: it counts as lost, until it is started or deleted.
+    // The database is unreachable: this server counts as lost until it is started again or deleted.
     await store.delete(self.name, self.instance).catch(() => undefined);
   }
 

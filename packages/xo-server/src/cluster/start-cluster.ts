@@ -21,13 +21,19 @@ export interface Cluster {
   readonly leases: Pick<Leases, "compete">;
   /** It takes no leases until its next start, and hands over those that it has. */
   readonly isLeaving: boolean;
-  /** Since when, in ms; 0: it does not leave. */
+  /** Time since it began to leave, in ms; 0: it does not leave. */
   readonly leavingForMs: number;
-  /** Hands over what acts by itself; tasks stay until the server stops. Never rejects. */
+  /**
+   * Hands over automatic work, such as schedules and load balancers; tasks stay until
+   * the server stops. Never rejects.
+   */
   readonly leave: () => Promise<void>;
-  /** The lease on the tasks of this server; the last one while there is none. */
+  /** The current lease on the tasks of this server; while it has none, the last one. */
   readonly serverLease: () => HeldLease;
-  /** Calls the listener when another server has taken over the tasks of this one: it did not answer for too long. */
+  /**
+   * Calls the listener when another server has taken over the tasks of this one,
+   * because it did not renew its lease in time.
+   */
   readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
   /** After this time without heartbeats the tasks of a server are taken over. */
   readonly leaseMs: number;
@@ -36,7 +42,7 @@ export interface Cluster {
 export interface StartClusterParts {
   readonly store: Store;
   readonly config: Pick<Config, "dataDir" | "server">;
-  /** Under which clients reach this server; empty: not known. */
+  /** URL at which clients reach this server; empty: not known. */
   readonly url: string;
   readonly clock?: MonotonicClock;
   readonly logger: Logger;
@@ -91,7 +97,7 @@ export async function startCluster({
   });
   const ended = await membership.join();
   const stopListening = store.onClusterNotice(() => {
-    // Leases are taken by the number of servers.
+    // The number of running servers determines how many leases this one may take.
     void membership.refresh().then(() => leases.check());
   });
   stops.push("leases", async () => {
@@ -116,7 +122,7 @@ export async function startCluster({
       return membership.leavingForMs;
     },
     async leave() {
-      // Unreachable: the leases expire when the server has ended.
+      // The database is unreachable: the leases expire when the server has ended.
       await membership.leave().catch(() => undefined);
       await leases.leave();
     },

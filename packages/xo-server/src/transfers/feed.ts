@@ -4,8 +4,8 @@ import { XoError } from "@xo-server/model";
 import type { Meter } from "./meter.js";
 
 /**
- * Pipes the body of a request into a meter. If the request is aborted, the
- * meter fails; if the meter ends, the request stays usable for its response.
+ * Pipes the body of a request into a meter. If the request is aborted, the meter
+ * fails; if the meter ends, the request can still be responded to.
  */
 export function feed(body: Readable, meter: Meter): void {
   const stop = () => {
@@ -37,7 +37,7 @@ export function drain(body: Readable, meter: Meter): void {
   else meter.draw(body);
 }
 
-/** Time for a client to send what is not needed any more, in ms. */
+/** Time in which a client may send the rest of a refused upload, in ms. */
 const REST_WITHIN_MS = 30_000;
 
 /**

@@ -53,7 +53,7 @@ export class Meter extends Readable {
     return this.#bytes;
   }
 
-  /** Once. */
+  /** Starts to read. To be called once. */
   draw(source: Readable): void {
     this.#source = source;
     source.on("data", this.#take);

@@ -12,7 +12,7 @@ export type DiskFormat = "raw" | "vhd";
 export interface IncomingDisk {
   readonly format: DiskFormat;
   readonly name: string;
-  /** Makes an empty disk of so many bytes. */
+  /** Creates an empty disk. @param bytes its size @returns its opaque reference */
   readonly create: (bytes: number) => Promise<string>;
 }
 
@@ -49,7 +49,7 @@ export async function receiveDisk(
   return vdi;
 }
 
-/** @throws XoError INVALID_PARAMETERS where it does not fit the disk */
+/** @throws XoError INVALID_PARAMETERS if the contents are larger than the disk */
 export async function checkFits(
   format: DiskFormat,
   delivery: Delivery,

@@ -162,7 +162,7 @@ export class OneTimePaths {
     }, this.#lifeMs);
     const stored = { offer, owner, key, timer, isPublished: false };
     this.#offers.set(token, stored);
-    // Who takes it immediately takes it here.
+    // A caller that uses the path immediately sends its request to this server.
     if (owner.takesPathAtOnce === true || this.#shared === undefined)
       return PATH_PREFIX + token;
     const expiresAt = this.#clock.now() + this.#lifeMs;

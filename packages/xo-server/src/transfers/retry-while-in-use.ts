@@ -13,7 +13,7 @@ const BUSY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Retries while XAPI still uses the object.
+ * Retries as long as XAPI reports that the object is in use.
  * @throws XapiError if the object is still in use after 8 s, or another error
  */
 export async function retryWhileInUse<T>(run: () => Promise<T>): Promise<T> {

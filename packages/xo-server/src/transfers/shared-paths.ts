@@ -65,7 +65,10 @@ export class SharedPaths {
     });
   }
 
-  /** This server is about to serve its path. @returns false: another server has served it */
+  /**
+   * Claims a path of this server before it is served.
+   * @returns false: another server has served it
+   */
   async withdraw(token: string, kind: keyof Offers): Promise<boolean> {
     const { oneTimeCalls } = this.#options.store;
     return this.#withoutStore(true, async () => {
@@ -118,7 +121,10 @@ export class SharedPaths {
   }
 }
 
-/** A request of the other kind does not use up a path. */
+/**
+ * A request of the other kind (upload instead of download, or the reverse) does not
+ * use up a path.
+ */
 function toSecret(token: string, kind: keyof Offers): string {
   return `${kind} ${token}`;
 }

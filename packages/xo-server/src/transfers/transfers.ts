@@ -29,7 +29,7 @@ export interface TransfersOptions {
   readonly idleMs?: number;
 }
 
-/** Longer than pauses of slow readers; ends transfers of clients that have vanished. */
+/** Longer than pauses of slow readers; ends transfers of clients that no longer respond. */
 const IDLE_MS = 300_000;
 
 /** Outcome of a transfer. */
@@ -41,7 +41,7 @@ interface Outcome {
   readonly sha256?: Buffer;
 }
 
-/** What is known of a stream's end. */
+/** The expected end of a stream: its length, the confirmation of the pool, its checksum. */
 interface Ending {
   readonly length: number | undefined;
   readonly finished?: Source["finished"] | undefined;
@@ -152,7 +152,7 @@ export class Transfers {
     const { work, end } = this.#begin(subject);
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
     const meter = this.#meter(subject, work, { length, checksum });
-    // Readers get the error; before there is a reader, it is not an unhandled rejection.
+    // Readers get the error; this handler prevents an unhandled rejection while there is no reader.
     meter.on("error", () => undefined);
     feed(body, meter);
     try {
@@ -218,7 +218,7 @@ export class Transfers {
         else resolve(result ?? { bytes, ...toHex(sha256) });
       };
     });
-    // The task or the caller awaits it later; until then it is not unhandled.
+    // The task or the caller awaits it later; this handler prevents an unhandled rejection until then.
     ended.catch(() => undefined);
     if (task !== undefined) {
       void tasks!.follow(task, ended);
@@ -269,7 +269,7 @@ function firstByte(
   return isSame && rest.from < length ? rest.from : 0;
 }
 
-/** @returns why a download of which all bytes were sent failed nevertheless */
+/** @returns the reason of a download that failed although all bytes were sent */
 async function failureOf(
   finished: Source["finished"],
 ): Promise<Error | undefined> {
@@ -277,7 +277,7 @@ async function failureOf(
     await finished?.();
     return undefined;
   } catch (error) {
-    // That the task is not known to have ended does not matter: the size is known.
+    // The outcome of the XAPI task is unknown, but the size was: all bytes were sent.
     const isLost = error instanceof XoError && error.code === "TASK_LOST";
     return isLost ? undefined : (error as Error);
   }
@@ -291,7 +291,7 @@ function checkWhole(bytes: number, length: number | undefined): void {
     });
 }
 
-/** A client that disconnects shows as a premature close. */
+/** A client that disconnects causes a premature-close error of the stream. */
 function toReason(error: Error): Error {
   if (error instanceof XoError || error instanceof XapiError) return error;
   return new XoError("ABORTED", { what: "the transfer" }, error);

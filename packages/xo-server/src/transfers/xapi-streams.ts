@@ -55,7 +55,7 @@ export async function openXapiStream(
 
 export interface UploadRequest extends Handler {
   readonly body: Readable;
-  /** Bytes; without it the body ends with the connection. */
+  /** Bytes; if absent, the body ends with the connection. */
   readonly length: number | undefined;
   /** Type of the handler's result, as in XAPI's data model. */
   readonly resultType?: string;
@@ -82,15 +82,17 @@ export async function sendToXapi(
     });
     return await task.result;
   } catch (error) {
-    // XAPI closes the connection when it has read what it needs: bytes that were not sent do not matter then.
+    // XAPI closes the connection when it has read what it needs; bytes that were not sent are not
+    // required.
     if (isConnectionLost(error)) return task.resultDespite(error);
     throw await task.reasonFor(error);
   }
 }
 
 /**
- * Runs a transfer of another process as a XAPI task, which has to succeed too.
- * @param transfer gets the reference of the task
+ * Runs a transfer that another process performs as a XAPI task; both have to
+ * succeed.
+ * @param transfer receives the reference of the task
  * @throws XapiError of the task where the transfer was cut; errors of `transfer`
  */
 export async function withStreamTask(
@@ -104,7 +106,7 @@ export async function withStreamTask(
     await transfer(task.ref);
   } catch (error) {
     const reason = await task.reasonFor(error);
-    // Else the task failed because the other side did: its error says less.
+    // Otherwise the task failed as a consequence of the error on our side, which says more.
     const isOfPool =
       error instanceof XoError && error.code === "BACKUP_TRANSFER_FAILED";
     throw isOfPool ? reason : error;
@@ -120,7 +122,7 @@ interface StreamTask {
   readonly ref: Ref;
   readonly signal: AbortSignal;
   readonly result: Promise<unknown>;
-  /** Ends the task. Its error, if it has one, is the reason of the failure. */
+  /** Ends the task. @returns the error of the task if it has one, else the given error */
   reasonFor(error: unknown): Promise<unknown>;
   /**
    * The result of the task after its connection was lost.
@@ -183,7 +185,10 @@ async function startTask(
   };
 }
 
-/** XAPI wraps what fails in a handler: `UUID_INVALID: [ VM; 0000 ]`, as what was denied. */
+/**
+ * XAPI wraps errors of a handler in RBAC_PERMISSION_DENIED: `UUID_INVALID: [ VM;
+ * 0000 ]` is the second parameter.
+ */
 function unwrap(error: unknown): unknown {
   if (!(error instanceof XapiError)) return error;
   const [what = "", inner = ""] = error.params;

@@ -40,7 +40,7 @@ export function fitting(
   );
 }
 
-/** Of the actions that share a place, returns the one that can be run now. */
+/** Of the actions that share a button, returns the one that can be run now. */
 export function bestOfPlaces(
   actions: readonly Action[],
   objects: readonly ObjectRow[],

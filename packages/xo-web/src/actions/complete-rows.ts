@@ -3,9 +3,9 @@ import type { Call } from "../api/server-connection.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { fieldsForActions } from "./fields.js";
 
-/** Objects of one question. */
+/** Maximum number of objects per request. */
 const A_PAGE = 200;
-/** Questions under way. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 6;
 
 /**
@@ -16,7 +16,7 @@ export async function completeRows(
   call: Call,
   rows: readonly ObjectRow[],
 ): Promise<readonly ObjectRow[]> {
-  // One gets all that there is: forms show much of it.
+  // A single object is read with all its fields, because forms show most of them.
   const isOne = rows.length === 1;
   const lacking = rows.filter((row) => isOne || lacks(row));
   const found = new Map<string, ObjectRow>();

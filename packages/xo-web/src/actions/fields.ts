@@ -1,4 +1,7 @@
-/** Fields of a list's rows that determine reasons: requested with the others. */
+/**
+ * Fields that actions need to find out whether they are possible; lists request
+ * them for their rows.
+ */
 export function fieldsForActions(type: string): readonly string[] {
   return fields[type] ?? ["id", "type", "$pool", "name_label"];
 }

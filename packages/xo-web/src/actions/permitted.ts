@@ -3,7 +3,10 @@ import type { Question } from "../rights/allowed-operations.js";
 import type { UserRights } from "../rights/use-rights.js";
 import { defineAction, type Action } from "./plan/action.js";
 
-/** The operation that an action needs a right to; undefined: none, or its form decides. */
+/**
+ * The operation that an action needs a right to; undefined: none, or its dialog
+ * determines the operation.
+ */
 export function questionOf(action: Action, type: string): Question | undefined {
   const { method, idParameter = "id" } =
     action.needs ?? action.operation?.({ id: "", type }, {}) ?? {};

@@ -4,7 +4,7 @@ import type { ActivityEntry, Related } from "./entry.js";
 /** A sentence with objects in it, to be shown as links. */
 export type SentencePart = string | Related;
 
-/** The sentence for what has happened: of its forms the one for which everything is known. */
+/** The sentence for an event: of its forms the one for which all mentioned objects are known. */
 export function partsOf(
   entry: ActivityEntry,
   text: Messages["activity"],

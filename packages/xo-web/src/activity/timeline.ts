@@ -1,27 +1,27 @@
 import type { ActivityEntry } from "./entry.js";
 
-/** One thing, or many of the same kind in a row. */
+/** One event, or several of the same kind in a row. */
 export interface TimelineRow {
   readonly key: string;
   readonly entries: readonly [ActivityEntry, ...ActivityEntry[]];
 }
 
-/** What happened within an hour. */
+/** The events of one hour. */
 export interface TimelineHour {
-  /** Its beginning, ms. */
+  /** Start of the hour, in ms since the epoch. */
   readonly from: number;
   readonly rows: readonly TimelineRow[];
 }
 
 const HOUR_MS = 3_600_000;
 /**
- * Up to this many events of a kind, by the same user and each within this time of the next, are one
- * row.
+ * From this number of events of one kind on, by the same user and each within this
+ * time of the next, they are one row.
  */
 const MANY = 4;
 const APART_MS = 60_000;
 
-/** @param entries the newest first; so is what comes out */
+/** @param entries newest first @returns hours and rows, newest first */
 export function toTimeline(
   entries: readonly ActivityEntry[],
 ): readonly TimelineHour[] {
@@ -66,7 +66,7 @@ function belongs(newer: ActivityEntry, older: ActivityEntry): boolean {
   );
 }
 
-/** Hours as the clock on the wall has them; time zones differ by whole quarters of one. */
+/** Hours of the local time zone; offsets of time zones are multiples of a quarter of an hour. */
 function hourOf(time: number): number {
   const offset = new Date(time).getTimezoneOffset() * 60_000;
   return Math.floor((time - offset) / HOUR_MS) * HOUR_MS + offset;

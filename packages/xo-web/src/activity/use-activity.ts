@@ -63,7 +63,8 @@ export function useActivity(request: () => ActivityRequest): LiveActivity {
   const log = createLog();
   const readFresh = createFreshReader(log, read);
 
-  // After a reconnection the entries of the meantime are fresh, if the server still has them.
+  // After a reconnection, the entries since the connection was lost are fresh, if the server still
+  // has them.
   whenOpen(
     () => void (log.entries.value.length === 0 ? load(log, read) : readFresh()),
   );
@@ -95,7 +96,7 @@ interface Log extends Pick<
   LiveActivity,
   "entries" | "fresh" | "state" | "error"
 > {
-  /** Where the next page ends; undefined: there is none. */
+  /** Cursor of the next page; undefined: this is the last one. */
   readonly before: Ref<number | undefined>;
   /** Counts loads: answers to a previous request are ignored. */
   epoch: number;
@@ -143,7 +144,7 @@ function createFreshReader(log: Log, read: Read): () => Promise<void> {
     const { epoch } = log;
     const newest = log.fresh.value[0] ?? log.entries.value[0];
     const after = newest?.seq ?? 0;
-    // A lost connection reads again when it is back.
+    // After the connection was lost, the entries are read again when it is back.
     const page = await read({ after, limit: MAX_FRESH }).catch(() => undefined);
     isReading = false;
     if (epoch === log.epoch && page !== undefined)
@@ -160,7 +161,7 @@ async function readMore(log: Log, read: Read): Promise<void> {
   const { epoch } = log;
   if (from === undefined) return;
   log.before.value = undefined;
-  // The button stays, for another attempt.
+  // The button stays, so that the user can retry.
   const page = await read({ before: from }).catch(() => undefined);
   if (epoch !== log.epoch) return;
   log.before.value = page === undefined ? from : page.before;

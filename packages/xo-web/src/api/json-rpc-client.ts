@@ -31,18 +31,21 @@ export interface JsonRpcClientOptions {
   onNotification?: (method: string, params: Json) => void;
   openSocket?: OpenSocket;
   clock?: MonotonicClock;
-  /** 0 to below 1, as Math.random. */
+  /** A random number from 0 to below 1, like Math.random. */
   random?: () => number;
-  /** First and longest pause before a new try; it doubles in between. */
+  /** First and longest delay before the next attempt; it doubles in between. */
   firstDelayMs?: number;
   longestDelayMs?: number;
-  /** For opening a connection, and for each call that does not name another. */
+  /** Timeout for opening a connection, and for calls without a timeout of their own. */
   timeoutMs?: number;
 }
 
 /** Close code of RFC 6455, 7.4.1. */
 const GOING_AWAY = 1001;
-/** Longest pause before the connection to another server: all clients of the one that stops are closed at once. */
+/**
+ * Maximum delay before the connection to another server: a server that stops closes
+ * the connections of all clients at once.
+ */
 const MOVE_MS = 100;
 
 interface Pending {
@@ -51,7 +54,7 @@ interface Pending {
   timer: unknown;
 }
 
-/** JSON-RPC 2.0 over a WebSocket that opens itself again, with growing pauses, until it is stopped. */
+/** JSON-RPC 2.0 over a WebSocket that reconnects with exponential back-off until it is stopped. */
 export class JsonRpcClient {
   readonly #options: Required<JsonRpcClientOptions>;
   #state: ConnectionState = { name: "idle" };

@@ -8,7 +8,10 @@ export function plainName(name: string): string {
   return name.replaceAll(directionControls, "");
 }
 
-/** An object, or a patch of one, with a plain name. Tags stay: they are their own keys. */
+/**
+ * An object, or a merge patch of one, with a plain name. Tags are not changed,
+ * because they identify themselves.
+ */
 export function withPlainName(object: Json): Json {
   if (!isObject(object)) return object;
   const { name_label } = object;

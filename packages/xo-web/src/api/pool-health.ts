@@ -1,6 +1,6 @@
 import type { PoolState, PoolStatus, Status } from "./status.js";
 
-/** Which pools the server does not follow at the moment. */
+/** The pools that the server does not follow at the moment. */
 export interface PoolHealth {
   /** Not followed: objects are in their last known state. */
   readonly lost: readonly PoolStatus[];

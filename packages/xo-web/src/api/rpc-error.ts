@@ -11,7 +11,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The connection ended, or gave no answer in time. The call may or may not have been done. */
+/** The connection ended, or no answer came in time. The call may or may not have been executed. */
 export class ConnectionLostError extends Error {
   constructor(reason: string) {
     super(reason);

@@ -10,7 +10,7 @@ import {
 import { propertiesOf, filterNames, type Property } from "./properties.js";
 import { unescapePattern } from "./value-text.js";
 
-/** Levels of groups that the form shows. */
+/** Maximum nesting of groups that the form shows. */
 const DEPTH = 3;
 
 /**
@@ -25,7 +25,7 @@ export function readGroup(filter: Filter, type: string): BuilderGroup {
 
 interface Place {
   readonly type: string;
-  /** Of the properties around. */
+  /** Path of the enclosing properties. */
   readonly names: readonly string[];
   readonly depth: number;
 }
@@ -40,7 +40,8 @@ function readPart(filter: Filter, place: Place): BuilderRow | BuilderGroup {
       return readPart(filter.term, { ...place, names });
     }
     case "not":
-      // Not of a nested value is more than not of the whole: nothing is no value.
+      // The negation of a nested value also matches objects without the property, so it differs from the
+      // negation of the whole.
       if (place.names.length > 0) throw new NotShownError(filter);
       return negate(readPart(filter.term, place), filter);
     case "truthy":
@@ -155,7 +156,7 @@ function readText(
   if (kind === "object") return { operator: "is", value: text };
   if (kind === "choice") {
     const value = property!.choices!.find((one) => isSame(one, text));
-    // A part of a value is not one that can be chosen.
+    // The form cannot express a part of a value where a whole value is chosen.
     return value === undefined ? undefined : { operator: "is", value };
   }
   if (number !== undefined && (kind === "number" || property === undefined))
@@ -178,7 +179,7 @@ function readPattern(
   return { operator: "matches", value: source };
 }
 
-/** Is a value of it written as an expression for the whole? */
+/** Whether a value of the property is written as a pattern for the whole value. */
 function hasWhole(property: Property | undefined, value: string): boolean {
   return property?.kind !== "choice" || property.choices!.includes(value);
 }

@@ -1,7 +1,7 @@
 import type { Filter } from "@xo-server/filter";
 import type { Property } from "./properties.js";
 
-/** How a row compares; which of these a property has depends on its kind. */
+/** Comparison operators of rows; the kind of the property determines which are available. */
 export type RowOperator =
   | "contains"
   | "notContains"
@@ -24,12 +24,15 @@ export type RowOperator =
 /** A condition of the form. */
 export interface BuilderRow {
   readonly kind: "row";
-  /** With dots; empty: anywhere. */
+  /** Path with dots; empty: any property. */
   readonly path: string;
   readonly operator: RowOperator;
-  /** As a filter has it; numbers in the property's own unit. Empty for operators without a value. */
+  /**
+   * Value as in the filter; numbers in the base unit of the property. Empty for
+   * operators without a value.
+   */
   readonly value: string;
-  /** A typed name that is no known object: the row has no value then. */
+  /** A typed name that no known object has; the row has no value then. */
   readonly unknownName?: string;
 }
 
@@ -90,7 +93,7 @@ export function hasValue(operator: RowOperator): boolean {
   return !["yes", "no", "any", "none"].includes(operator);
 }
 
-/** A part of a filter that the form has no row for. */
+/** A part of a filter that the form cannot show as a row. */
 export class NotShownError extends Error {
   readonly part: Filter;
 

@@ -74,7 +74,7 @@ function writeFlag(path: string, holds: boolean): Filter {
   return holds ? term : { kind: "not", term };
 }
 
-/** @param isWhole its values are never a part of each other, so that a plain text is enough */
+/** @param isWhole no value is a part of another one, so that plain text is sufficient */
 function writeValue(
   operator: BuilderRow["operator"],
   value: string,
@@ -118,7 +118,7 @@ function writeText(text: string): Filter {
   return { kind: "text", text };
 }
 
-/** A star where there is none: a pattern without one would be a word. */
+/** Adds a star if there is none: a pattern without one would be read as a word. */
 function writeGlob(value: string): Filter | undefined {
   const pattern = value.includes("*") ? value : `${value}*`;
   return /^[\p{L}\p{M}\p{Nd}_\-.$*]+$/u.test(pattern)
@@ -159,7 +159,7 @@ function isPattern(source: string): boolean {
     new RegExp(source);
     return true;
   } catch {
-    // The engine's message is in English only.
+    // The message of the regular expression engine is in English only.
     return false;
   }
 }

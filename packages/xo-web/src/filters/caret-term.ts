@@ -2,20 +2,20 @@ import { tokensOf, type FilterToken } from "./tokens.js";
 
 /** The term at the caret. */
 export interface CaretTerm {
-  /** Names of the properties that it is a value of, the outermost first. */
+  /** Names of the properties around the value, outermost first. */
   readonly names: readonly string[];
-  /** `number`: behind a comparison; `none`: nothing can be proposed here. */
+  /** `number`: after a comparison operator; `none`: nothing can be proposed here. */
   readonly place: "term" | "number" | "none";
-  /** What a completion replaces, an opening quote included. */
+  /** Start of the text that a completion replaces, including an opening quote. */
   readonly from: number;
   readonly to: number;
-  /** From there to the caret, without the quote. */
+  /** Text from there to the caret, without the quote. */
   readonly typed: string;
-  /** Where the whole term begins, with its names and `!`. */
+  /** Start of the whole term, including its property names and `!`. */
   readonly start: number;
 }
 
-/** The term at a place of a text that may be no filter yet. */
+/** The term at a position of a text that may not be a valid filter yet. */
 export function termAt(text: string, caret: number): CaretTerm {
   const walk = new TermWalk(text);
   for (const token of tokensOf(text)) {
@@ -33,7 +33,7 @@ function isTyped({ kind }: FilterToken): boolean {
 
 class TermWalk {
   readonly #text: string;
-  /** Names around each open group. */
+  /** Property names around each open group. */
   readonly #groups: string[][] = [];
   #names: string[] = [];
   #start: number | undefined;
@@ -93,7 +93,7 @@ class TermWalk {
     }
   }
 
-  /** A term is complete: what follows belongs to the group around it. */
+  /** After a complete term, the enclosing group continues. */
   #end(): void {
     this.#names = this.#groups.at(-1) ?? [];
     this.#start = undefined;

@@ -3,20 +3,20 @@ import type { Messages } from "../locale/messages.js";
 /** One line of the list below the field. */
 export interface Completion {
   readonly group: "property" | "value" | "operator";
-  /** What comes into the text. */
+  /** Text that is inserted. */
   readonly insert: string;
   readonly label: string;
   readonly detail: string;
-  /** More is to be chosen behind it: the list stays open. */
+  /** More has to be chosen after it: the list stays open. */
   readonly isOpen: boolean;
 }
 
 /** A value that objects have, as returned by the server. */
 export interface KnownValue {
   readonly value: string;
-  /** In place of the value, such as a name of the object that it is the id of. */
+  /** Shown in place of the value, such as the name of the object with this id. */
   readonly label?: string;
-  /** Objects that have it. */
+  /** Number of objects that have it. */
   readonly count?: number;
 }
 

@@ -35,7 +35,7 @@ export function complete(
   { insert, isOpen }: Pick<Completion, "insert" | "isOpen">,
 ): { readonly text: string; readonly caret: number } {
   const rest = text.slice(to);
-  // Characters that follow the caret already are not inserted again.
+  // Characters that already follow the caret are not inserted again.
   const input =
     insert.endsWith(":") && /^\s*:/.test(rest) ? insert.slice(0, -1) : insert;
   const space = isOpen || /^[\s)]/.test(rest) ? "" : " ";

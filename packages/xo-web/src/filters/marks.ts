@@ -1,14 +1,17 @@
 import { tokensOf, type FilterToken } from "./tokens.js";
 
-/** A stretch of a filter text that is shown alike. */
+/** A part of a filter text with one style. */
 export interface Mark {
   readonly text: string;
   readonly kind: FilterToken["kind"];
-  /** Here something is missing or too much. */
+  /** Something is missing here, or is unexpected. */
   readonly isWrong: boolean;
 }
 
-/** The whole text as stretches, with the place of an error on its own; an error at the end is an empty one. */
+/**
+ * Splits the whole text into parts; the position of an error is a part of its own,
+ * an empty one at the end.
+ */
 export function marksOf(text: string, errorAt?: number): readonly Mark[] {
   const marks = tokensOf(text).flatMap(({ kind, from, to }): Mark[] => {
     const cuts = [from, ...(inside(errorAt, from, to) ? [errorAt!] : []), to];

@@ -6,13 +6,13 @@ export type PropertyPath = keyof Messages["filters"]["properties"];
 export interface Property {
   readonly path: PropertyPath;
   readonly kind: "text" | "number" | "boolean" | "choice" | "time" | "object";
-  /** Of a number; bytes and shares (0 to 1) are shown and typed in larger units. */
+  /** Unit of a number; bytes and shares (0 to 1) are shown and typed in larger units. */
   readonly unit?: "bytes" | "share" | "rate" | "mbits";
-  /** All values that there are, as the server has them. */
+  /** All possible values, as the server has them. */
   readonly choices?: readonly string[];
-  /** Of a property that names an object: that object's type. */
+  /** Type of the object that the property refers to. */
   readonly of?: string;
-  /** Few enough values for a request of all of them (query.group). */
+  /** Has so few distinct values that all can be requested (query.group). */
   readonly isGrouped?: boolean;
 }
 
@@ -138,7 +138,7 @@ const byType: Readonly<Record<string, readonly Property[]>> = {
   message: [grouped("name"), time("time"), text("$object"), pool, id],
 };
 
-/** Where the server searches words, by type; the same as its `search`. */
+/** Paths in which the server searches for words, by type; the same as its `search`. */
 const searched: Readonly<Record<string, readonly string[]>> = {
   VM: [
     ...["id", "name_label", "name_description", "tags"],
@@ -163,7 +163,7 @@ export function propertiesOf(type: string): readonly Property[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [];
 }
 
-/** @param path with dots; undefined for what is not in the table */
+/** @param path with dots @returns undefined: it is not in the table */
 export function propertyOf(type: string, path: string): Property | undefined {
   return propertiesOf(type).find((property) => property.path === path);
 }
@@ -174,7 +174,10 @@ export function searchedPathsOf(type: string): readonly string[] {
   return (Object.hasOwn(searched, like) && searched[like]) || ["name_label"];
 }
 
-/** The names that a filter nests: `memory.size` is `memory:size:`, but `now.cpu` is one name. */
+/**
+ * Names of the property as a filter nests them: `memory.size` is `memory:size:`,
+ * but `now.cpu` is one name.
+ */
 export function filterNames(path: string): readonly string[] {
   return path.startsWith("now.") ? [path] : path.split(".");
 }

@@ -6,7 +6,10 @@ import { nameText } from "./value-text.js";
 
 const MOST = 24;
 
-/** Properties that fit what is typed, by their name in the language of filters or in that of the page. */
+/**
+ * Properties that match the typed text, by their name in the filter language or in
+ * the language of the page.
+ */
 export function propertiesFor(
   { names, typed }: CaretTerm,
   { type, messages }: CompletionFacts,
@@ -63,7 +66,7 @@ function toCompletions(
   );
 }
 
-/** Lower is better; Infinity: it does not fit. */
+/** Rank of a match, lower is better; Infinity: no match. */
 function rankOf(
   requested: string,
   { path }: Property,

@@ -1,18 +1,18 @@
 import { FilterSyntaxError, parseFilter } from "@xo-server/filter";
 import { termAt } from "./caret-term.js";
 
-/** What a typed text is. */
+/** Result of parsing a text while it is typed. */
 export interface Reading {
   /** The filter in effect: the text, or its complete part; undefined: no part is valid. */
   readonly filter: string | undefined;
   readonly error: FilterSyntaxError | undefined;
-  /** The error is only that the text ends too early. */
+  /** The only error is that the text ends too early. */
   readonly isUnfinished: boolean;
 }
 
 /**
- * Reads a text while it is typed. While the term at the caret is incomplete, as
- * in `tags:`, the others apply.
+ * Parses a text while it is typed. If the term at the caret is incomplete, as in
+ * `tags:`, the other terms apply.
  */
 export function readFilter(text: string, caret = text.length): Reading {
   const error = errorIn(text);

@@ -41,7 +41,7 @@ function isWord(term: Filter): term is Word {
   return term.kind === "text" && /^\S+$/.test(term.text);
 }
 
-/** A free text becomes "one of the searched properties has it". */
+/** Converts a word without a property to "one of the searched properties contains it". */
 function scopeText(term: Filter, type: string): Filter {
   switch (term.kind) {
     case "and":
@@ -66,9 +66,7 @@ function scopeText(term: Filter, type: string): Filter {
   }
 }
 
-/**
- * Ids are random digits: like the server, a short word is not searched in them.
- */
+/** Ids are random digits: as on the server, short words are not searched in them. */
 const LEAST_OF_ID = 8;
 
 function pathsFor(term: Filter, type: string): readonly string[] {

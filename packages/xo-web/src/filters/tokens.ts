@@ -22,7 +22,7 @@ export interface FilterToken {
 const PIECE =
   /(?<space>\s+)|(?<quoted>"(?:[^"\\]|\\[^])*"?)|(?<pattern>\/(?:[^/\\]|\\[^])*(?:\/i?)?)|(?<sign>[<>]=?|[()|!?:])|(?<word>[\p{L}\p{M}\p{Nd}_\-.$*]+)|(?<bad>[^])/gu;
 
-/** The pieces of any text, one after the other without gaps: also of one that is no filter yet. */
+/** Splits any text into pieces without gaps; the text need not be a valid filter. */
 export function tokensOf(text: string): readonly FilterToken[] {
   const tokens: FilterToken[] = [];
   for (const { index, 0: piece, groups = {} } of text.matchAll(PIECE)) {
@@ -57,7 +57,7 @@ function isNameable({ kind, from, to }: FilterToken, text: string): boolean {
   );
 }
 
-/** `name:`, with space or without; `name?` without. */
+/** `name:`, with or without space; `name?` without. */
 function isBeforeColon(
   tokens: readonly FilterToken[],
   at: number,

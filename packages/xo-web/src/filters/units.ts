@@ -39,7 +39,7 @@ export function unitsOf({
   return unit === undefined ? plain : byUnit[unit];
 }
 
-/** The unit in which a value is shortest to write: 4096 MiB are 4 GiB. */
+/** The unit with the shortest number: 4096 MiB become 4 GiB. */
 export function unitFor(
   property: Pick<Property, "unit">,
   value: number,

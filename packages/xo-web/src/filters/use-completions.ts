@@ -48,7 +48,7 @@ export function useCompletions(place: {
     active,
     move(step) {
       const { length } = list.value;
-      // One more position: none, where Enter accepts the text.
+      // One additional position without a selected completion, in which Enter accepts the text.
       active.value =
         ((active.value + 1 + step + length + 1) % (length + 1)) - 1;
     },

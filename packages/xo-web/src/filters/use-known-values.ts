@@ -12,15 +12,15 @@ export interface ValueQuestion {
   readonly typed: string;
 }
 
-/** How long a response is cached, and the pause in typing before a request. */
+/** Time for which a response is cached, and the delay between typing and a request, in ms. */
 const FRESH_MS = 20_000;
 const PAUSE_MS = 80;
 const MOST_OBJECTS = 30;
-/** Of different values: more are not proposed, they are typed. */
+/** Maximum number of distinct values that are proposed. */
 const MOST_GROUPS = 2_000;
 const MAX_ANSWERS = 100;
 
-/** Values that objects really have, for completion; empty until they are known. */
+/** Values that existing objects have, for completion; empty until they are loaded. */
 export function useKnownValues(
   question: () => ValueQuestion | undefined,
 ): ShallowRef<readonly KnownValue[]> {
@@ -52,7 +52,7 @@ export function useKnownValues(
   return values;
 }
 
-/** Answers of the server by question, for FRESH_MS. */
+/** Responses by request, for FRESH_MS. */
 class AnswerCache {
   readonly #answers = new Map<
     string,
@@ -76,7 +76,10 @@ class AnswerCache {
   }
 }
 
-/** Typed text matters only where the server searches for it; undefined: no request. */
+/**
+ * The typed text is part of the request only if the server searches for it;
+ * undefined: no request.
+ */
 function keyOf({ type, property, typed }: ValueQuestion): string | undefined {
   if (property.of !== undefined) return `${property.of} ${typed}`;
   const isCounted = property.isGrouped === true || property.kind === "choice";
@@ -93,7 +96,7 @@ async function read(
       ? toGroups(await call("query.group", { type, by: property.path }))
       : toObjects(await searchObjects(call, property.of, typed), names);
   } catch {
-    // Completion is a help: without an answer there is none.
+    // Completion is optional: without a response nothing is proposed.
     return [];
   }
 }

@@ -7,7 +7,7 @@ import { valueText, wordText } from "./value-text.js";
 
 const MOST = 50;
 
-/** Values of a property that fit what is typed. */
+/** Values of a property that match the typed text. */
 export function valuesOf(
   property: Property,
   { typed }: CaretTerm,
@@ -65,7 +65,7 @@ function comparisons({ operators }: Messages["filters"]): Completion[] {
   }));
 }
 
-/** A number with the units that it may be meant in. */
+/** A number with the units that the user may mean. */
 export function numbers(property: Property, typed: string): Completion[] {
   const number = typed === "" ? examples(property) : [Number(typed)];
   return number.filter(Number.isFinite).flatMap((value) =>
@@ -94,7 +94,7 @@ function examples({ unit }: Property): number[] {
       : [];
 }
 
-/** Moments since which something may have happened. */
+/** Start times of "since ..." conditions. */
 function times({ now, messages }: CompletionFacts): Completion[] {
   const hour = 3600;
   const since = {

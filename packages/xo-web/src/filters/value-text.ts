@@ -1,14 +1,14 @@
 import { formatFilter } from "@xo-server/filter";
 import { filterNames } from "./properties.js";
 
-/** `name:` as a filter writes it, nested where it must be. */
+/** `name:` as a filter writes it, nested if necessary. */
 export function nameText(path: string): string {
   return filterNames(path)
     .map((name) => `${wordText(name)}:`)
     .join("");
 }
 
-/** A text as a filter writes it, in quotes where it must be. */
+/** A text as a filter writes it, quoted if necessary. */
 export function wordText(text: string): string {
   return formatFilter({ kind: "text", text });
 }

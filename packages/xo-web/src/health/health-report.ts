@@ -1,14 +1,14 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 
-/** A problem that the server has looked for (`health.getReport`). */
+/** A check of the server (`health.getReport`) and its result. */
 export interface HealthCheck {
   readonly name: string;
   readonly severity: "error" | "warning" | "info";
   /** Type of the objects. */
   readonly type: string;
   readonly total: number;
-  /** The first of them. */
+  /** The first affected objects. */
   readonly items: readonly HealthItem[];
   readonly filter?: string;
   /** Objects that could not be checked. */

@@ -1,12 +1,12 @@
 import type { FleetLayout, HostArea, PoolArea, Rect } from "./lay-out.js";
 
-/** What is at a place of the map. */
+/** The object at a position of the map. */
 export type Spot =
   | { readonly kind: "vm"; readonly cell: number; readonly area: HostArea }
   | { readonly kind: "host"; readonly area: HostArea }
   | { readonly kind: "pool"; readonly area: PoolArea };
 
-/** What is at a position in CSS pixels of the map. */
+/** Finds the object at a position in CSS pixels of the map. */
 export function spotAt(
   { hosts, pools, rects }: FleetLayout,
   x: number,
@@ -29,7 +29,7 @@ export function spotAt(
 
 export type Direction = "left" | "right" | "up" | "down";
 
-/** The nearest cell on one side of another; the same where there is none. */
+/** The nearest cell in a direction; the same cell if there is none. */
 export function neighbour(
   { rects, vms }: FleetLayout,
   cell: number,

@@ -12,9 +12,9 @@ export interface FleetTables {
 export interface HostNode {
   readonly id: string;
   readonly name: string;
-  /** Place in the table of hosts; -1: VMs that run nowhere. */
+  /** Row in the table of hosts; -1: VMs without a host. */
   readonly place: number;
-  /** Places in the table of VMs. */
+  /** Rows in the table of VMs. */
   readonly vms: readonly number[];
 }
 
@@ -24,17 +24,17 @@ export interface PoolNode {
   readonly hosts: readonly HostNode[];
 }
 
-/** What of the fleet is shown: everything, a pool, or a host. */
+/** The shown part of the fleet: everything, a pool, or a host. */
 export interface FleetScope {
   readonly pool?: string;
   readonly host?: string;
 }
 
-/** Rows between two steps. */
+/** Number of rows that are handled in one step. */
 const STEP = 2_000;
 const { compare } = new Intl.Collator("en", { numeric: true });
 
-/** Pools with their hosts and VMs, by name: nothing moves when figures change. */
+/** Pools with their hosts and VMs, by name, so that nothing moves when values change. */
 export function* toFleet(
   tables: FleetTables,
   scope: FleetScope,

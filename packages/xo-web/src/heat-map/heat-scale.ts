@@ -1,17 +1,20 @@
-/** The legend of colors. */
+/** Metrics that can be shown as colours. */
 export const heatMetrics = ["cpu", "memory", "disk", "network"] as const;
 export type HeatMetric = (typeof heatMetrics)[number];
 
-/** The legend of areas. */
+/** Properties that can be shown as areas. */
 export const heatSizes = ["vcpus", "memory", "equal"] as const;
 export type HeatSize = (typeof heatSizes)[number];
 
-/** Of the colours, from quiet to hot; 0 is for what has no figure. */
+/** Number of colours, from low to high values; level 0 is for missing values. */
 export const LEVELS = 7;
 export const NO_FIGURE = 0;
 
 const MB = 1e6;
-/** Below the first is level 1, from the last on level 7: shares of all, or bytes a second. */
+/**
+ * Below the first bound is level 1, from the last one on level 7. Shares from 0 to
+ * 1, or bytes per second.
+ */
 const bounds: Readonly<Record<HeatMetric, readonly number[]>> = {
   cpu: [0.1, 0.25, 0.4, 0.6, 0.75, 0.9],
   memory: [0.25, 0.5, 0.7, 0.8, 0.9, 0.95],
@@ -19,12 +22,12 @@ const bounds: Readonly<Record<HeatMetric, readonly number[]>> = {
   network: [0.1 * MB, MB, 10 * MB, 50 * MB, 150 * MB, 400 * MB],
 };
 
-/** Lower bounds of the levels from 2 on: shares of all, or bytes a second. */
+/** Lower bounds of the levels from 2 on: shares from 0 to 1, or bytes per second. */
 export function boundsOf(metric: HeatMetric): readonly number[] {
   return bounds[metric];
 }
 
-/** @param value a share of all, or bytes a second; NaN: there is no figure */
+/** @param value a share from 0 to 1, or bytes per second; NaN: missing */
 export function levelOf(metric: HeatMetric, value: number): number {
   if (Number.isNaN(value)) return NO_FIGURE;
   let level = 1;
@@ -32,7 +35,7 @@ export function levelOf(metric: HeatMetric, value: number): number {
   return level;
 }
 
-/** Levels of some objects; memory is the share of what each has. */
+/** Levels of some objects; memory is the share of the object's own memory. */
 export function valuesOf(
   metric: HeatMetric,
   now: Float64Array,
@@ -43,7 +46,7 @@ export function valuesOf(
     : now;
 }
 
-/** Places of the highest values, the highest first; those without one are left out. */
+/** Indexes of the highest values, the highest first; missing values are left out. */
 export function highest(
   values: Float64Array,
   most: number,

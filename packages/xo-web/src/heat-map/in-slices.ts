@@ -1,7 +1,7 @@
-/** Work in steps of some 100 µs that ends in a value. */
+/** Work in steps of about 100 µs, with a result. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** As long as this the page may wait, in ms. */
+/** Maximum duration of a slice, in ms. */
 const SLICE_MS = 5;
 
 /**

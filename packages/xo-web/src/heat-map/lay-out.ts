@@ -17,7 +17,7 @@ export interface Rect {
 export interface HostArea extends Rect {
   readonly node: HostNode;
   readonly pool: PoolNode;
-  /** Height of the strip at its top that shows the host itself. */
+  /** Height of the strip at the top that shows the host itself. */
   readonly head: number;
   /** Indexes of its cells: from `first` to before `end`. */
   readonly first: number;
@@ -35,7 +35,7 @@ export interface FleetLayout {
   readonly height: number;
   readonly pools: readonly PoolArea[];
   readonly hosts: readonly HostArea[];
-  /** By cell: the index in the table of VMs. */
+  /** Row in the table of VMs, by cell. */
   readonly vms: Int32Array;
   /** Four numbers by cell: x, y, width, height. */
   readonly rects: Float32Array;
@@ -46,7 +46,7 @@ export interface LayoutBox {
   readonly height: number;
 }
 
-/** Heights of heads with and without room for text. */
+/** Heights of headings with and without room for text. */
 const POOL_HEAD = 20;
 const HOST_HEAD = 18;
 const THIN_HEAD = 4;

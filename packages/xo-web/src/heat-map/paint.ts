@@ -3,9 +3,9 @@ import { LEVELS, NO_FIGURE } from "./heat-scale.js";
 
 /** Colors as CSS strings for canvases. */
 export interface MapLook {
-  /** By level, from 1 on. */
+  /** Colours by level, from 1 on. */
   readonly levels: readonly string[];
-  /** Words on each level. */
+  /** Colours of text on each level. */
   readonly inks: readonly string[];
   readonly none: string;
   readonly noneLine: string;
@@ -14,23 +14,23 @@ export interface MapLook {
 }
 
 export interface MapLevels {
-  /** By cell. */
+  /** Levels by cell. */
   readonly cells: Uint8Array;
-  /** By area of a host. */
+  /** Levels by area of a host. */
   readonly hosts: Uint8Array;
 }
 
 export interface MapNames {
   readonly ofVm: (place: number) => string | undefined;
-  /** VMs that run nowhere. */
+  /** Text for VMs without a host. */
   readonly nowhere: string;
 }
 
 const FONT = 'Inter, system-ui, "Segoe UI", Roboto, sans-serif';
 
 /**
- * Draws the map: all of it, or only the cells that have another level than before.
- * @param context in pixels of the page
+ * Draws the map: all of it, or only the cells whose level has changed.
+ * @param context scaled to CSS pixels
  */
 export function paintMap(
   context: CanvasRenderingContext2D,
@@ -43,7 +43,7 @@ export function paintMap(
   }: {
     readonly look: MapLook;
     readonly levels: MapLevels;
-    /** What is drawn already; undefined: nothing. */
+    /** Levels that are already drawn; undefined: none. */
     readonly before: MapLevels | undefined;
     readonly names: MapNames;
   },
@@ -93,7 +93,7 @@ function paintLevel(
   }
 }
 
-/** Cells with room for text. */
+/** Cells that have room for text. */
 function paintNames(
   context: CanvasRenderingContext2D,
   { vms, rects }: FleetLayout,
@@ -198,7 +198,7 @@ function fitted(
   return length > 0 ? `${text.slice(0, length)}…` : "";
 }
 
-/** Missing values have a pattern that no value has. */
+/** Missing values are drawn with a pattern, which no value has. */
 function hatch(
   context: CanvasRenderingContext2D,
   { none, noneLine }: MapLook,

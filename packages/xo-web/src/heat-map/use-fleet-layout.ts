@@ -12,7 +12,7 @@ export interface LayoutRequest {
   readonly box: LayoutBox;
 }
 
-/** What the places of things depend on: with other figures alone, nothing moves. */
+/** The properties that positions depend on: if only metrics change, nothing moves. */
 const STATIC = ["power_state", "$container", "$pool"];
 
 /** Layout of the map, computed in slices when objects were added, removed or resized. */

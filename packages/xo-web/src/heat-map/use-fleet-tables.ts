@@ -7,12 +7,12 @@ import type { HeatMetric } from "./heat-scale.js";
 const MOST_NAMES = 2_000;
 const NAMES_MS = 30_000;
 
-/** Live tables of the map. */
+/** Live tables of the objects on the map. */
 export function useFleetTables(
   metric: () => HeatMetric,
   scope: () => FleetScope,
 ): {
-  /** Undefined: not all of it is there yet. */
+  /** Undefined: not loaded completely. */
   tables: ComputedRef<FleetTables | undefined>;
   names: ComputedRef<ReadonlyMap<string, string>>;
   error: ComputedRef<string | undefined>;

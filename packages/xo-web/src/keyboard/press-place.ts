@@ -1,6 +1,6 @@
 import type { PressPlace } from "./shortcuts.js";
 
-/** Inputs that take no letters. */
+/** Types of inputs without text. */
 const NO_TEXT = /^(checkbox|radio|button|submit|reset|file|range|color|image)$/;
 
 /** How an element handles a key. An element that handles all keys itself has `data-own-keys`. */

@@ -1,15 +1,15 @@
 /** Where the focus is when a key is pressed. */
 export type PressPlace = "page" | "control" | "field" | "dialog" | "console";
 
-/** A key, and what is held with it. */
+/** A key press with its modifiers. */
 export interface Press {
-  /** As KeyboardEvent.key has it. */
+  /** As in KeyboardEvent.key. */
   readonly key: string;
   /** Control or Command. */
   readonly isCommand: boolean;
   readonly isAlt: boolean;
   readonly place: PressPlace;
-  /** ms */
+  /** Time of the key press, in ms. */
   readonly time: number;
 }
 
@@ -20,25 +20,25 @@ export interface Shortcut {
   readonly description: () => string;
   /** A part of the help; default: `page`. */
   readonly group?: ShortcutGroup | undefined;
-  /** False: it was not for this one, another may have it. */
+  /** Returns false if the shortcut does not apply now: another one may use the keys. */
   readonly run: () => unknown;
 }
 
 export const shortcutGroups = ["page", "everywhere", "go"] as const;
 export type ShortcutGroup = (typeof shortcutGroups)[number];
 
-/** The second key of two is waited for. */
+/** The first key of a sequence was pressed. */
 const SEQUENCE_MS = 1_500;
 
 /**
- * All active shortcuts. Of the same keys the last registered is first: that of a dialog before that
- * of its page.
+ * All active shortcuts. Of those with the same keys, the last registered one comes
+ * first: that of a dialog before that of its page.
  */
 export class Shortcuts {
   readonly #list: Shortcut[] = [];
   /** Keys pressed so far of a sequence. */
   #begun: { readonly keys: string; readonly time: number } | undefined;
-  /** False: keys without Control or Command do nothing (WCAG 2.1.4). */
+  /** False: shortcuts without Control or Command are disabled (WCAG 2.1.4). */
   areSingleKeysOn = true;
 
   /** @returns removes the shortcut */
@@ -50,7 +50,10 @@ export class Shortcuts {
     };
   }
 
-  /** In the order of their coming; of the same keys the one that would run. */
+  /**
+   * In the order of their registration; of those with the same keys only the one that
+   * would run.
+   */
   get list(): readonly Shortcut[] {
     const byKeys = new Map<string, Shortcut>();
     for (const one of this.#list)
@@ -58,7 +61,7 @@ export class Shortcuts {
     return [...byKeys.values()].reverse();
   }
 
-  /** @returns whether it was one: the browser is to do nothing with it */
+  /** @returns whether it was a shortcut, so that the browser must ignore it */
   press(press: Press): boolean {
     const begun = this.#begun;
     this.#begun = undefined;
@@ -76,7 +79,7 @@ export class Shortcuts {
 
   #mayFire({ key, isCommand, isAlt, place }: Press): boolean {
     if (isAlt || place === "console") return false;
-    // Control and a letter is never text.
+    // A letter with Control is never text input.
     if (isCommand) return true;
     if (!this.areSingleKeysOn || place === "field" || place === "dialog")
       return false;

@@ -12,14 +12,14 @@ import { injectRequired } from "../injection.js";
 import { placeOf } from "./press-place.js";
 import { Shortcuts, type Shortcut, type ShortcutGroup } from "./shortcuts.js";
 
-/** Keys that repeat while they are held down. */
+/** Keys that may repeat while they are held down. */
 const MAY_REPEAT = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
 const storageKey = "single-key-shortcuts";
 
 export interface ShortcutSettings {
   /** The shortcuts of the current page. */
   readonly list: Readonly<Ref<readonly Shortcut[]>>;
-  /** Whether keys without Control or Command are shortcuts. */
+  /** Whether shortcuts without Control or Command are enabled. */
   readonly areSingleKeysOn: Readonly<Ref<boolean>>;
   readonly setSingleKeys: (areOn: boolean) => void;
 }

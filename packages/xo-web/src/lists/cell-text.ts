@@ -5,7 +5,7 @@ import type { Column, ColumnValue, Used } from "./column.js";
 export interface CellLocalization {
   readonly text: Messages;
   readonly formats: Formats;
-  /** The server's clock, milliseconds since 1970. */
+  /** Time of the server, in ms since the epoch. */
   readonly nowMs: number;
 }
 
@@ -26,11 +26,11 @@ export function cellText(
   if (kind === "age") return formats.ago(nowMs - value * 1000);
   if (kind === "time")
     return formats.moment(new Date(value * 1000).toISOString());
-  // A VLAN or an MTU is no quantity.
+  // A VLAN or an MTU is formatted without separators and units.
   return kind === "number" ? String(value) : formats.count(value);
 }
 
-/** 0 to 1; undefined: it is not known. */
+/** A share from 0 to 1; undefined: not known. */
 export function shareOf(value: ColumnValue): number | undefined {
   if (typeof value === "number") return value;
   if (!isUsed(value)) return undefined;
@@ -40,7 +40,7 @@ export function shareOf(value: ColumnValue): number | undefined {
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** The place of the unit in which a size is written. */
+/** Index of the unit in which a size is written. */
 function unitOf(bytes: number): number {
   let place = 0;
   for (

@@ -4,12 +4,13 @@ import type { Messages } from "../locale/messages.js";
 /** A term of the filter that a click adds or removes. */
 export interface Chip {
   readonly id: keyof Messages["lists"]["chips"];
-  /** As the filter language writes it. */
+  /** In the filter language. */
   readonly term: string;
 }
 
 /**
- * At most one chip of a row is active: no object is both running and halted.
+ * At most one chip of a row is active, because their terms exclude each other, such
+ * as running and halted.
  */
 const byType: Readonly<Record<string, readonly Chip[]>> = {
   VM: [

@@ -3,9 +3,9 @@ import type { Column } from "./column.js";
 
 /** The user's choice of columns for a type. */
 export interface ColumnChoice {
-  /** Ids, in their order; undefined: the usual ones. */
+  /** Ids of the columns in order; undefined: the default ones. */
   readonly shown?: readonly string[];
-  /** In rem, by id. */
+  /** Widths in rem, by id. */
   readonly widths: Readonly<Record<string, number>>;
 }
 
@@ -58,7 +58,10 @@ export function boundWidth(width: number): number {
   return Math.min(Math.max(Math.round(width * 4) / 4, least), most);
 }
 
-/** Track list for CSS grid: growing columns share the remaining width; without any, it stays at the end. */
+/**
+ * Tracks of the CSS grid: columns that grow share the remaining width; if none
+ * does, it stays empty at the end.
+ */
 export function trackList(
   columns: readonly Column[],
   widthOf: (column: Column) => number,

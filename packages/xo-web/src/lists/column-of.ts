@@ -1,7 +1,7 @@
 import type { ObjectRow } from "../api/object-row.js";
 import type { Column, ColumnId, ColumnKind, ColumnValue } from "./column.js";
 
-/** What differs from the property that a column is called after. */
+/** The differences of a column from the property of the same name. */
 interface More {
   readonly sortBy?: string;
   readonly fields?: readonly string[];
@@ -31,7 +31,7 @@ export function column(
   };
 }
 
-/** Down the names; undefined where one is missing. */
+/** Reads a nested value; undefined if a name is missing. */
 export function valueAt(row: ObjectRow, names: readonly string[]): ColumnValue {
   let value: unknown = row;
   for (const name of names)
@@ -54,7 +54,7 @@ export const shown = (column: Column): Column => ({ ...column, isShown: true });
 export const object = (id: ColumnId, of: string): Column =>
   column(id, "object", 11, { of });
 
-/** @param without members that are not meant */
+/** @param without number of elements that do not count */
 export function countOf(list: unknown, without = 0): number | undefined {
   return Array.isArray(list) ? Math.max(list.length - without, 0) : undefined;
 }

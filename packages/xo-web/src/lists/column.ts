@@ -1,13 +1,14 @@
 import type { Messages } from "../locale/messages.js";
 import type { ObjectRow } from "../api/object-row.js";
 
-/** Its name is a text of the locale. */
+/** Message key of its name. */
 export type ColumnId = keyof Messages["lists"]["columns"];
 
 /**
- * How a value is shown. name: the link to the object; state: text and colour; share: 0 to 1 as
- * a bar; used: bytes of bytes as a bar; rate: bytes a second; time: seconds since 1970;
- * about: the id of an object whose type is not known.
+ * How a value is shown. name: the link to the object; state: text and colour;
+ * share: 0 to 1 as a bar; used: bytes of bytes as a bar; rate: bytes per second;
+ * time: seconds since the epoch; about: the id of an object whose type is not
+ * known.
  */
 export type ColumnKind =
   | "name"
@@ -27,7 +28,7 @@ export type ColumnKind =
   | "count"
   | "about";
 
-/** Bytes in use, of how many. */
+/** Bytes in use, and the total. */
 export interface Used {
   readonly used?: number | undefined;
   readonly size?: number | undefined;
@@ -40,19 +41,19 @@ export type ColumnValue =
 export interface Column {
   readonly id: ColumnId;
   readonly kind: ColumnKind;
-  /** The request to the server. */
+  /** Field that is requested from the server. */
   readonly fields: readonly string[];
   /** The path by which the server sorts; undefined: the column cannot be sorted. */
   readonly sortBy?: string;
   /** Default width in rem. */
   readonly width: number;
-  /** Takes of the room that is left. */
+  /** Share of the remaining width. */
   readonly grows?: boolean;
   /** Shown by default. */
   readonly isShown?: boolean;
-  /** Shown by default where there are several pools: names of objects repeat there. */
+  /** Shown by default if there are several pools, as names of objects are not unique then. */
   readonly isShownOfSeveral?: boolean;
-  /** Type of the object that the value names. */
+  /** Type of the object whose id the value is. */
   readonly of?: string;
   readonly value: (row: ObjectRow) => ColumnValue;
 }

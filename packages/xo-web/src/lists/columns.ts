@@ -28,7 +28,10 @@ export function columnsOf(type: string): readonly Column[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [name, id];
 }
 
-/** Fields that every row needs, for its state and its actions, whichever columns are shown. */
+/**
+ * Fields that every row needs for its state and its actions, in addition to those
+ * of the columns.
+ */
 const requiredFields: Readonly<Record<string, readonly string[]>> = {
   VM: ["power_state", "current_operations", "$container"],
   "VM-snapshot": ["$snapshot_of"],

@@ -1,7 +1,10 @@
 import type { ObjectRow } from "../api/object-row.js";
 import type { Column, ColumnValue } from "./column.js";
 
-/** Units of the columns of a file: bytes, not GiB, so that a table program can calculate with them. */
+/**
+ * Units of the columns of a file: bytes instead of GiB, so that a spreadsheet can
+ * calculate with them.
+ */
 const units: Partial<Readonly<Record<Column["kind"], string>>> = {
   share: "%",
   bytes: "bytes",
@@ -72,7 +75,7 @@ function rounded({ kind }: Column, value: number): string {
   return String(units[kind] === undefined ? value : Math.round(value));
 }
 
-/** A text that a table program would take for a formula is made one that it shows. */
+/** Text that a spreadsheet would evaluate as a formula is escaped. */
 function quote(text: string): string {
   const shown = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text));
   const safe = shown ? `'${text}` : text;

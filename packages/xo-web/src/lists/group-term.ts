@@ -8,14 +8,17 @@ export interface Group {
   readonly count: number;
 }
 
-/** The same for the same group in every response. */
+/** Stays the same for the same group in every response. */
 export function groupIdOf({ key }: Group): string {
   return key === undefined ? "" : JSON.stringify(key);
 }
 
 const SYSTEM = "os_version.name";
 
-/** Groups as they are listed: guest systems of the same name are one. */
+/**
+ * The groups as a list shows them: groups of guest systems with the same displayed
+ * name are merged.
+ */
 export function listedGroups(
   path: string,
   groups: readonly Group[],
@@ -62,7 +65,7 @@ function termOf(key: unknown): Filter {
       ],
     };
   const text = typeof key === "string" ? key : JSON.stringify(key);
-  // Part of an id is the id; of other texts the whole is meant: `db` is not `db-old`.
+  // A part of an id identifies the object; other texts must match completely: `db` is not `db-old`.
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(text)
     ? { kind: "text", text }
     : expression(`^${escaped(text)}$`);
@@ -83,7 +86,7 @@ function nest(names: readonly string[], term: Filter): Filter {
   );
 }
 
-/** What a type can be grouped by. */
+/** Properties that objects of a type can be grouped by. */
 const pathsBy: Readonly<Record<string, readonly GroupPath[]>> = {
   VM: [
     "$container",
@@ -103,7 +106,7 @@ const pathsBy: Readonly<Record<string, readonly GroupPath[]>> = {
   message: ["name", "$pool"],
 };
 
-/** Types of the objects that a group can be called after. */
+/** Types of the objects that name the groups of a property. */
 const namedBy: Readonly<Record<string, readonly string[]>> = {
   $container: ["host", "pool"],
   $pool: ["pool"],

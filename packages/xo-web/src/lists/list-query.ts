@@ -7,23 +7,24 @@ export interface ListQuery {
   /** The text in the filter field. */
   readonly filter: string;
   readonly sort: readonly SortKey[];
-  /** A path; undefined: no groups. */
+  /** Path of the property; undefined: no groups. */
   readonly group?: string | undefined;
   /** Ids of columns, in their order; undefined: what this browser remembers. */
   readonly columns?: readonly string[] | undefined;
 }
 
-/** As routes have them: a name may come several times. */
+/** Parameters as the router has them: a name may occur several times. */
 export type AddressQuery = Readonly<
   Record<string, string | null | (string | null)[] | undefined>
 >;
 
-/** Keys at most that the server orders by. */
+/** Maximum number of sort keys. */
 const MOST_KEYS = 8;
 
 /**
- * Reads an address; absent parts are those of `usual`. An empty `q` is no filter, which differs
- * from none: types hide some of their objects unless requested.
+ * Parses an address; absent parts are those of `usual`. An empty `q` is no filter,
+ * which differs from an absent one: some types hide some of their objects by
+ * default.
  */
 export function readQuery(query: AddressQuery, usual: ListQuery): ListQuery {
   const filter = textOf(query["q"]);
@@ -54,7 +55,7 @@ export function writeQuery(
   return written;
 }
 
-/** `-now.cpu,name_label`: a minus is "from the highest". */
+/** `-now.cpu,name_label`: a minus means descending. */
 function readSort(text: string): SortKey[] {
   const keys = text.split(",").filter((key) => /^-?[\w$.]{1,64}$/.test(key));
   return keys
@@ -71,9 +72,10 @@ function writeSort(sort: readonly SortKey[]): string {
 }
 
 /**
- * What a click on a head makes of the order: this column, then the other way round, then the
- * usual order again. With others already there it is put behind them, or turned or taken out.
- * @param isAdded with shift: the others stay
+ * The sort keys after a click on a column head: by this column, then in the other
+ * direction, then the default order.
+ * @param isAdded with Shift: the other keys stay
+ * @param highestFirst whether the first direction is descending
  */
 export function sortOn(
   sort: readonly SortKey[],

@@ -1,4 +1,4 @@
-/** What a key does to a list. `move`: by lines, `page`: by pages, `to`: to an end. */
+/** Effect of a key on a list. `move`: by lines, `page`: by pages, `to`: to an end. */
 export type RowCommand =
   | { readonly kind: "move"; readonly by: number; readonly isRange: boolean }
   | { readonly kind: "page"; readonly by: number }
@@ -13,7 +13,7 @@ interface Key {
   readonly altKey: boolean;
 }
 
-/** Undefined: the key is not the list's. */
+/** Undefined: the list ignores the key. */
 export function commandOf(event: Key): RowCommand | undefined {
   const { key, shiftKey, ctrlKey, metaKey, altKey } = event;
   const isRange = shiftKey || key === "J" || key === "K";
@@ -53,7 +53,7 @@ export function commandOf(event: Key): RowCommand | undefined {
   }
 }
 
-/** Keys of a letter belong to the field or the dialog that has the focus. */
+/** Letters belong to the field or dialog that has the focus. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&

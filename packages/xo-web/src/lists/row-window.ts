@@ -4,7 +4,10 @@ export interface RowWindow {
   readonly limit: number;
 }
 
-/** Windows begin and end at multiples of it, so that scrolling by a few rows sends no request. */
+/**
+ * Windows begin and end at multiples of this number, so that scrolling by a few
+ * rows sends no request.
+ */
 const STEP = 16;
 
 /**

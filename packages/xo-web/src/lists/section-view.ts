@@ -1,7 +1,7 @@
 import type { WindowState } from "../live/live-window.js";
 import type { StableView } from "./stable-rows.js";
 
-/** What is known of the rows of a section. */
+/** The known rows of a section. */
 export interface SectionView extends StableView {
   readonly total: number | undefined;
   readonly isComplete: boolean;

@@ -1,4 +1,7 @@
-/** Rows that follow each other under one head, or under none. Closed ones show their head only. */
+/**
+ * Consecutive rows with a common heading, or without one. Collapsed sections show
+ * only their heading.
+ */
 export interface ListSection {
   readonly key: string;
   readonly hasHead: boolean;
@@ -6,10 +9,10 @@ export interface ListSection {
   readonly count: number;
 }
 
-/** A line of the list: a head, or the row at a place of its section. */
+/** A line of the list: a heading, or the row with an index in its section. */
 export interface ListLine {
   readonly section: ListSection;
-  /** -1: the head. */
+  /** -1: the heading. */
   readonly index: number;
 }
 
@@ -19,7 +22,7 @@ export interface ListLine {
  */
 export class Lines {
   readonly sections: readonly ListSection[];
-  /** Line with which each section begins, and the end. */
+  /** First line of each section, and the end. */
   readonly #starts: number[] = [0];
 
   constructor(sections: readonly ListSection[]) {
@@ -35,7 +38,7 @@ export class Lines {
     return this.#starts.at(-1)!;
   }
 
-  /** Undefined behind the last. */
+  /** Undefined: beyond the last line. */
   at(line: number): ListLine | undefined {
     if (line < 0 || line >= this.count) return undefined;
     const place = this.#sectionOf(line);

@@ -1,9 +1,12 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** Objects at most that are chosen one by one; more are chosen by the filter that they match. */
+/**
+ * Maximum number of objects that are selected one by one; more are selected by the
+ * filter that they match.
+ */
 export const MOST_CHOSEN = 10_000;
 
-/** What is chosen of a list: some objects, as they were seen last, or all that match now. */
+/** The selection of a list: some objects, as they were last read, or all that match now. */
 export type Selection =
   | { readonly kind: "some"; readonly objects: ReadonlyMap<string, ObjectRow> }
   | { readonly kind: "all"; readonly count: number };
@@ -20,13 +23,16 @@ export function countOf(selection: Selection): number {
   return selection.kind === "all" ? selection.count : selection.objects.size;
 }
 
-/** Toggles one row. If all matching rows are selected, none can be left out: then the other visible rows stay selected. */
+/**
+ * Toggles one row. A selection of all matching rows cannot leave one out: it is
+ * replaced by the row.
+ */
 export function toggle(selection: Selection, object: ObjectRow): Selection {
   const isIn = selection.kind === "some" && selection.objects.has(object.id);
   return isIn ? without(selection, object.id) : withAll(selection, [object]);
 }
 
-/** Adds objects to the chosen ones, up to MOST_CHOSEN. */
+/** Adds objects to the selection, up to MOST_CHOSEN. */
 export function withAll(
   selection: Selection,
   objects: Iterable<ObjectRow>,

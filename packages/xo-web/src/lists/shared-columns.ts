@@ -24,7 +24,7 @@ export const networkNow = column("network", "rate", 5.75, {
 /** The time at which an object was created. */
 export const created = (id: ColumnId): Column => column(id, "time", 12);
 
-/** Where it runs; the pool alone is a column of its own. */
+/** The host on which it runs; the pool has a column of its own. */
 export const home: Column = {
   ...object("$container", "host"),
   width: 7,

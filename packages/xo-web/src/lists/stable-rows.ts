@@ -1,18 +1,21 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** Rows of a list from a place on. */
+/** Consecutive rows of a list. */
 export interface PlacedRows {
   readonly offset: number;
   readonly rows: readonly ObjectRow[];
 }
 
-/** What is shown of live rows. */
+/** The shown rows. */
 export interface StableView extends PlacedRows {
-  /** Ids whose order is held: what they are called now comes by `renew`. Undefined: nothing is held back. */
+  /**
+   * Ids whose order is held; their current contents are passed to `renew`. Undefined:
+   * the order is not held.
+   */
   readonly held: readonly string[] | undefined;
   /**
-   * They were deleted, or no longer match; they keep their place while the list
-   * is frozen.
+   * Objects that were deleted, or no longer match; they keep their position while the
+   * list is held.
    */
   readonly gone: ReadonlySet<string>;
 }
@@ -29,7 +32,7 @@ const none: ReadonlySet<string> = new Set();
 export class StableRows {
   #view: StableView = { offset: 0, rows: [], held: undefined, gone: none };
   #live: PlacedRows = this.#view;
-  /** Rows that are seen, by their place in the list. */
+  /** Visible rows, by their index in the list. */
   #seen = { first: 0, end: 0 };
   #isHeld = false;
 
@@ -61,13 +64,13 @@ export class StableRows {
     this.#seen = { first, end };
   }
 
-  /** The pointer or the focus has come, or has left. */
+  /** The pointer or the focus has entered or left. */
   hold(isHeld: boolean): StableView {
     this.#isHeld = isHeld;
     return isHeld ? this.#view : this.#release();
   }
 
-  /** The order of the server, now. */
+  /** Applies the current order of the server. */
   update(): StableView {
     return this.#release();
   }
@@ -77,7 +80,7 @@ export class StableRows {
     return this.#view;
   }
 
-  /** Positions stay; contents are taken from `news`. */
+  /** Keeps positions; contents are taken from `news`. */
   #hold(
     news: readonly ObjectRow[],
     gone: ReadonlySet<string> = this.#view.gone,

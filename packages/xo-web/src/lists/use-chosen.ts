@@ -16,17 +16,20 @@ import {
 } from "./selection.js";
 import { readAll } from "./use-export.js";
 
-/** Selected objects are followed wherever they are in the list; above a limit, the visible ones are. */
+/**
+ * Selected objects are updated wherever they are in the list; above a limit, only
+ * the visible ones.
+ */
 const FOLLOWED = 100;
 
 export interface Chosen {
   readonly selection: ShallowRef<Selection>;
   readonly toggle: (row: ObjectRow) => void;
   readonly add: (rows: readonly ObjectRow[]) => void;
-  /** What is known of them by now. */
+  /** Their last known state. */
   readonly renew: (rows: readonly ObjectRow[]) => void;
   readonly clear: () => void;
-  /** All that match: one by one as long as they are not too many. */
+  /** Selects all that match: one by one unless there are too many. */
   readonly all: () => void;
 }
 

@@ -17,9 +17,10 @@ export interface CountRequest {
 }
 
 /**
- * The number of matching objects for each of some filters, by their ids; kept
- * up to date.
- * @param listState what the list shows: its counts are asked for again when this changes
+ * The number of matching objects for each of some filters, by their ids; kept up to
+ * date.
+ * @param listState state of the list; when it changes, the objects are counted
+ *   again
  */
 export function useCounts(
   requests: () => readonly CountRequest[],

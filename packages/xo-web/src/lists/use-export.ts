@@ -6,14 +6,17 @@ import type { Column } from "./column.js";
 import { mentioned, toCsv } from "./csv.js";
 import type { RowsRequest } from "./section-view.js";
 
-/** Rows of one question. */
+/** Maximum number of rows per request. */
 const A_PAGE = 5_000;
-/** Names of one question. */
+/** Maximum number of names per request. */
 const NAMES_A_PAGE = 1_000;
-/** Rows of a file at most. */
+/** Maximum number of rows of a file. */
 const MOST = 500_000;
 
-/** All rows that match, a question at a time. @param onRows how many are there */
+/**
+ * Reads all rows that match, in several requests.
+ * @param onRows called with the number of rows so far
+ */
 export async function readAll(
   call: (method: string, params: Json) => Promise<Json>,
   request: RowsRequest,
@@ -36,7 +39,7 @@ export async function readAll(
   return rows;
 }
 
-/** Names by id. What cannot be read is left out. */
+/** Names by id. Names that cannot be read are left out. */
 async function readNames(
   call: (method: string, params: Json) => Promise<Json>,
   ids: ReadonlyMap<string, ReadonlySet<string>>,
@@ -64,9 +67,12 @@ async function readNames(
 }
 
 export interface CsvExport {
-  /** Rows that are there already, while one is made. */
+  /** Number of rows so far, while a file is being created. */
   readonly busy: Ref<number | undefined>;
-  /** Resolves with the number of rows when the file is with the browser. @throws as the server does */
+  /**
+   * Resolves with the number of rows when the browser has the file.
+   * @throws errors of the server
+   */
   readonly run: (
     request: RowsRequest,
     columns: readonly Column[],

@@ -27,7 +27,7 @@ export interface Groups {
   readonly setAll: (isOpen: boolean) => void;
 }
 
-/** Into which groups a list falls, and which of them are open. Groups that are there keep their place. */
+/** The groups of a list, and which of them are expanded. Existing groups keep their position. */
 export function useGroups(request: () => GroupRequest | undefined): Groups {
   const { call, whenOpen } = useServer();
   const list = shallowRef<readonly Group[]>();
@@ -59,7 +59,7 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
       list.value = isNew ? next : inOrderOf(list.value ?? [], next);
       refusal.value = undefined;
     } catch (error) {
-      // Without a connection what was known stays.
+      // While disconnected, the last known groups stay.
       if (own !== turn || !(error instanceof RpcError)) return;
       list.value = [];
       total.value = 0;

@@ -1,16 +1,19 @@
 import { computed, onScopeDispose, ref, type ComputedRef, type Ref } from "vue";
 
-/** So long after the pointer has left rows move: on its way to the button it passes nothing else. Milliseconds. */
+/**
+ * Delay between the leaving of the pointer and the release of the rows, in ms: the
+ * pointer leaves them on its way to the button.
+ */
 const LEFT_MS = 250;
 
 export interface Hold {
-  /** Rows keep their place: the rule of stable-rows.ts. */
+  /** Holds the order of rows, see stable-rows.ts. */
   readonly isHeld: ComputedRef<boolean>;
-  /** Incremented when the present order is requested anyway. */
+  /** Incremented when the current order is requested explicitly. */
   readonly updates: Ref<number>;
-  /** Over rows, or over the button that updates them. */
+  /** The pointer is over rows, or over the button that updates them. */
   readonly pointer: (event: PointerEvent, isOver: boolean) => void;
-  /** A key has moved or chosen something; false: the focus has left. */
+  /** A key has moved the cursor or changed the selection; false: the focus has left. */
   readonly keys: (areUsed: boolean) => void;
 }
 

@@ -2,18 +2,17 @@ import { computed, shallowRef, type ComputedRef } from "vue";
 import { useRoute, useRouter } from "vue-router";
 import { readQuery, writeQuery, type ListQuery } from "./list-query.js";
 
-/** Typing for this time is one step back. Milliseconds. */
+/** Changes within this time are one step of the browser's history, in ms. */
 const ONE_STEP_MS = 2_000;
 
 export interface ListQueryRef {
   readonly query: ComputedRef<ListQuery>;
-  /** A step back undoes it; continuous typing is one step. */
+  /** Adds a history entry; continuous typing adds one. */
   readonly change: (news: Partial<ListQuery>) => void;
 }
 
 /**
- * The selection of a list. A page's is in its address; a list within a page has
- * its own.
+ * The query of a list. The address contains it if the list has a page of its own.
  * @param usual defaults of the address
  */
 export function useListQuery(
@@ -37,7 +36,7 @@ function addressQuery(usual: ListQuery): ListQueryRef {
   const route = useRoute();
   const router = useRouter();
   const { path } = route;
-  /** What the address will be when the router has done its work. */
+  /** The address after the pending navigation. */
   const requested = shallowRef<ListQuery>();
   let typedAt = -Infinity;
   let last = readQuery(route.query, usual);

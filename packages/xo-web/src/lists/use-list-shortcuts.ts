@@ -18,7 +18,7 @@ export function useListShortcuts({ perform, toFilter }: ListShortcuts): void {
 
   useShortcut("/", description("filter"), toFilter);
   const { areSingleKeysOn } = useShortcuts();
-  // In the capture phase: before the shortcut / of all pages.
+  // Listens in the capture phase: before the shortcuts of all pages.
   const first = (event: KeyboardEvent) => {
     const place = placeOf(event.target);
     const isFree = place === "page" || place === "control";

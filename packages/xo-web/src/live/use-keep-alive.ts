@@ -6,7 +6,10 @@ import { SpacedRuns } from "./spaced-runs.js";
 const EVERY_MS = 60_000;
 const USES = ["pointerdown", "keydown", "wheel", "touchmove"] as const;
 
-/** Reports that somebody uses the page, until the scope ends: what a page asks for by itself is no use. */
+/**
+ * Reports user input to the server until the scope ends; requests that the page
+ * sends by itself do not extend the session.
+ */
 export function useKeepAlive(report: () => void): void {
   const reports = new SpacedRuns({
     clock: monotonicClock,

@@ -21,7 +21,7 @@ import { useServer } from "./use-server.js";
 export interface LiveRows<T> {
   /** Replaced when something differs; rows that did not change stay the same objects. */
   readonly rows: ComputedRef<readonly T[]>;
-  /** Place of the first row in the whole result. */
+  /** Index of the first row in the whole result. */
   readonly offset: ComputedRef<number>;
   readonly total: ComputedRef<number | undefined>;
   /** False: a pool is still being loaded, there may be more objects. */

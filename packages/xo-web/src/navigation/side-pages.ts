@@ -28,7 +28,7 @@ export interface SidePage {
   readonly icon: LucideIcon;
 }
 
-/** What the side bar leads to, in groups. */
+/** The links of the side bar, in groups. */
 export const sidePages: readonly {
   readonly group: keyof Messages["shell"]["groups"];
   readonly pages: readonly SidePage[];

@@ -3,7 +3,7 @@ import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 import type { SidePage } from "./side-pages.js";
 
-/** Pages that show nothing without objects of a type. */
+/** Pages that are empty without objects of a type. */
 const typeOfPage: Partial<Readonly<Record<SidePage["page"], string>>> = {
   hosts: "host",
   pools: "pool",
@@ -42,7 +42,7 @@ export function useVisiblePages(): ComputedRef<
     }
     const types = [...new Set(Object.values(typeOfPage))];
     const flags = await Promise.all(
-      // What cannot be counted is shown: its page reports why.
+      // If objects cannot be counted, the page is shown: it reports the reason.
       types.map((type) => isEmpty(type).catch(() => false)),
     );
     empty.value = new Set(types.filter((_, i) => flags[i]));

@@ -30,7 +30,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   message: Bell,
 };
 
-/** The sign of a type of objects, the same everywhere. */
+/** Icon of a type of objects. */
 export function iconOf(type: string): LucideIcon {
   return icons[type] ?? Boxes;
 }

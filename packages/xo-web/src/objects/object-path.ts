@@ -1,4 +1,4 @@
-/** The list that shows objects of a type, which is also the beginning of their pages' paths. */
+/** The list that contains objects of a type; the paths of their pages begin with it. */
 const lists: Readonly<Record<string, string>> = {
   VM: "vms",
   "VM-template": "templates",

@@ -1,12 +1,12 @@
 import type { ColumnTable } from "../live/column-table.js";
 
-/** What hosts and SRs have and use; bytes. */
+/** Capacity and usage of hosts and SRs; bytes. */
 export interface FleetCapacity {
   readonly hosts: number;
-  /** That run and take VMs. */
+  /** Running, enabled hosts. */
   readonly enabled: number;
   readonly cores: number;
-  /** Cores busy, of those that are measured. */
+  /** Cores in use, of the hosts that are measured. */
   readonly busyCores: number;
   readonly measuredCores: number;
   readonly memory: number;
@@ -75,7 +75,7 @@ function addHost(sums: Sums, hosts: ColumnTable, i: number): void {
   sums.measuredCores += cores;
 }
 
-/** Images of CDs and DVDs, and drives, are no room for anything. */
+/** ISO libraries and physical drives do not count as capacity. */
 function isForDisks(srs: ColumnTable, i: number): boolean {
   return (
     (srs.numbers("size")[i] ?? 0) > 0 && srs.values("content_type")[i] !== "iso"

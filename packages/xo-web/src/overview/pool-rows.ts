@@ -4,7 +4,7 @@ import type { PoolState, PoolStatus } from "../api/status.js";
 export interface PoolLine {
   readonly key: string;
   readonly name: string;
-  /** Of the pool as an object; absent: nothing is known of it yet. */
+  /** The pool as an object; absent: not known yet. */
   readonly id?: string;
   /** Absent: the user may not see it. */
   readonly state?: PoolState;
@@ -14,9 +14,10 @@ export interface PoolLine {
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 /**
- * Connections and pools together, by name.
+ * Merges connections and pools, by name.
  * @param names of pools as objects, by id
- * @param poolOf which pool a connection leads to, by the connection's id; where it is not known, names decide
+ * @param poolOf the pool of a connection, by the id of the connection; if it is not
+ *   known, names are compared
  */
 export function poolLines(
   connections: readonly PoolStatus[],

@@ -8,7 +8,7 @@ const EVERY_MS = 5_000;
 export interface VmCounts {
   /** By power state. */
   readonly states: ReadonlyMap<string, number>;
-  /** By pool: all, and those that run. */
+  /** By pool: all VMs, and the running ones. */
   readonly all: ReadonlyMap<string, number>;
   readonly running: ReadonlyMap<string, number>;
 }

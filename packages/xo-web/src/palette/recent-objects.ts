@@ -25,7 +25,7 @@ export function addVisit({ type, id }: ObjectName): void {
 function isObjectName(one: unknown): one is ObjectName {
   if (typeof one !== "object" || one === null) return false;
   const { type, id } = one as Partial<ObjectName>;
-  // An id is put into a filter.
+  // Ids are inserted into a filter, so their characters are checked.
   return (
     typeof type === "string" && typeof id === "string" && /^[\w-]+$/.test(id)
   );

@@ -4,9 +4,9 @@ import type { ObjectRow } from "../api/object-row.js";
 import { searchObjects } from "./object-search.js";
 
 export interface ObjectSearch {
-  /** What was found for `answered`; stays until the next is found. */
+  /** Results for `answered`; they stay until the next results arrive. */
   readonly found: ShallowRef<readonly ObjectRow[]>;
-  /** The typed text that it is for. */
+  /** The typed text that the results are for. */
   readonly answered: Ref<string>;
 }
 

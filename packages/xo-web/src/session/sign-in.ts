@@ -1,4 +1,4 @@
-/** How a try to sign in ended. */
+/** Outcome of an attempt to sign in. */
 export type SignInOutcome =
   | { readonly kind: "signed-in" }
   /** Wrong user name, password or code. */
@@ -13,7 +13,7 @@ export interface SignInForm {
   readonly username: string;
   readonly password: string;
   readonly otp?: string;
-  /** The browser keeps the session after it was closed. */
+  /** Keeps the session after the browser was closed. */
   readonly remember?: boolean;
 }
 
@@ -21,7 +21,7 @@ const root = "rest/v0";
 /** The server answers scripts without a challenge of HTTP Basic authentication. */
 const fromScript = { "x-requested-with": "XMLHttpRequest" };
 
-/** Name and password for a cookie that no script can read. */
+/** Exchanges name and password for an HttpOnly cookie. */
 export async function signIn(form: SignInForm): Promise<SignInOutcome> {
   try {
     const answer = await post("auth/login", form);
@@ -60,7 +60,7 @@ export async function fetchTicket(): Promise<string | undefined> {
   return ticket ?? undefined;
 }
 
-/** A place elsewhere where one can sign in, and that sends the browser back. */
+/** An identity provider, which redirects the browser back after the sign-in. */
 export interface RedirectProvider {
   readonly id: string;
   readonly name: string;

@@ -87,7 +87,7 @@ export function createSession(): Session {
       return outcome;
     },
     async signOut() {
-      // On the socket first: it stays open.
+      // The socket is signed in first, because it stays open.
       await call?.("session.signOut").catch(() => undefined);
       await signOut();
       sessionStorage.removeItem(key);

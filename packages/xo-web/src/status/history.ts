@@ -1,4 +1,4 @@
-/** A value a second, for the last seconds; null where nothing was known. */
+/** One value per second for the last seconds; null where no value was known. */
 export class History {
   readonly length: number;
   readonly #values: (number | null)[];
@@ -23,7 +23,7 @@ export class History {
     this.#last = second;
   }
 
-  /** The oldest first. Its own array: read it, do not keep it. */
+  /** Oldest first. The internal array: callers must not keep it. */
   get values(): readonly (number | null)[] {
     return this.#values;
   }

@@ -1,4 +1,4 @@
-/** The classes that a row shows; the details show all. */
+/** Classes that a row shows; the details show all. */
 export const mainClasses = [
   "host",
   "VM",

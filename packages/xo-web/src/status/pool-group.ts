@@ -1,6 +1,6 @@
 import type { PoolState, PoolStatus } from "../api/status.js";
 
-/** The condition of a pool, by which the list is filtered. */
+/** State of a pool, as a filter of the list. */
 export type PoolGroup = "live" | "loading" | "problem" | "stopped";
 
 export const poolGroups: readonly PoolGroup[] = [
@@ -20,7 +20,7 @@ const groupOfState: Readonly<Record<PoolState, PoolGroup>> = {
   failed: "problem",
 };
 
-/** A pool that connects once more after an error is still a problem. */
+/** A pool that reconnects after an error still counts as a problem. */
 export function poolGroup(pool: PoolStatus): PoolGroup {
   if (pool.state === "connecting" && pool.error) return "problem";
   return groupOfState[pool.state];

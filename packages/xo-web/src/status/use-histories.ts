@@ -14,7 +14,7 @@ import { History } from "./history.js";
 const seconds = 120;
 
 export interface Histories {
-  /** Grows with every sample: reading it makes a component follow the history. */
+  /** Incremented with every sample: a component that reads it is rendered again. */
   readonly tick: Readonly<ShallowRef<number>>;
   readonly eventLoopP99Ms: History;
   readonly changesPerSecond: History;

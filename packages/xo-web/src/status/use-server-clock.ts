@@ -17,6 +17,6 @@ export function provideServerClock(view: Readonly<Ref<StatusView>>): void {
     const { startedAt, uptimeS } = server;
     return Date.parse(startedAt) + uptimeS * 1000 + (now.value - receivedAt);
   });
-  // By the second: a status that arrives in between does not render all ages again.
+  // Updated once a second: a status that arrives in between does not render all ages again.
   provideClock(computed(() => Math.floor(clock.value / 1000) * 1000));
 }

@@ -5,7 +5,7 @@ import type { Toast } from "../toasts/use-toasts.js";
 import { taskName } from "./task-name.js";
 import { reasonOf, type TaskItem } from "./task.js";
 
-/** Reported in one toast, for all that have ended at about the same time. */
+/** Text of one toast for all tasks that have ended at about the same time. */
 export function toastOf(
   ended: readonly TaskItem[],
   messages: Messages,

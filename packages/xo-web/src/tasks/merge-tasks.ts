@@ -5,7 +5,7 @@ export interface TaskChoice {
   readonly source: "all" | TaskItem["source"];
 }
 
-/** Both in one list: what is under way first, then the newest. */
+/** Merges both lists: running tasks first, then the newest. */
 export function mergeTasks(
   ours: readonly TaskItem[],
   ofPools: readonly TaskItem[],
@@ -17,7 +17,7 @@ export function mergeTasks(
       (task) =>
         status === "all" ||
         task.status === status ||
-        // What was given up or cut off has not been done.
+        // Interrupted tasks count as failed: they were not completed.
         (status === "failure" && task.status === "interrupted"),
     )
     .sort(
@@ -30,7 +30,7 @@ function rankOf({ status }: TaskItem): number {
   return status === "pending" ? 0 : 1;
 }
 
-/** How far all of them are together, 0 to 1. */
+/** Progress of all tasks together, 0 to 1. */
 export function overallProgress(tasks: readonly TaskItem[]): number {
   if (tasks.length === 0) return 0;
   const sum = tasks.reduce((all, { progress }) => all + progress, 0);

@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 import { toTaskItem, type TaskItem } from "./task.js";
 
-/** Notes and subtasks of a task, for its open row. */
+/** Notes and subtasks of a task, for its expanded row. */
 export interface TaskDetails {
   readonly notes: TaskItem["notes"];
   readonly parts: TaskItem["parts"];
@@ -34,9 +34,9 @@ export interface TaskDetailsOptions {
 export class TaskDetailsReader {
   readonly #options: Required<TaskDetailsOptions>;
   #details = noDetails;
-  /** The task as it was last shown. */
+  /** The task as it was last passed in. */
   #task: TaskItem | undefined;
-  /** Until it ends no request is sent. */
+  /** The response is awaited: until then no other request is sent. */
   #timer: unknown;
   #hasChanged = false;
 
@@ -50,7 +50,7 @@ export class TaskDetailsReader {
     };
   }
 
-  /** @param task undefined: its row is closed */
+  /** @param task undefined: its row is collapsed */
   show(task: TaskItem | undefined): void {
     const isOther = this.#task?.id !== task?.id;
     this.#task = task;

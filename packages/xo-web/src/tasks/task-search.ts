@@ -1,6 +1,6 @@
 import type { Json } from "@xo-server/kit";
 
-/** What is searched for; empty: not restricted. */
+/** Search terms; empty: not restricted. */
 export interface TaskSearch {
   readonly text: string;
   /** Id of a user. */

@@ -7,7 +7,7 @@ import { toastOf } from "./ended-text.js";
 import type { TaskItem } from "./task.js";
 import type { ServerTasks } from "./use-tasks.js";
 
-/** Those that end within this are one toast, in ms. */
+/** Tasks that end within this time, in ms, share one toast. */
 const GATHER_MS = 700;
 
 /** Bulk operations: their caller follows them from the start. */
@@ -16,7 +16,10 @@ const haveToasts: ReadonlySet<string> = new Set([
   "vm.createMultiple",
 ]);
 
-/** A message for each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
+/**
+ * Shows a toast for each task of the user that ends. Actions on several objects
+ * have toasts of their own from the start.
+ */
 export function useEndedToasts({ onEnded }: ServerTasks): void {
   const { session } = useServer();
   const { text, formats } = useLocale();

@@ -14,7 +14,7 @@ export interface PoolTasks {
   readonly window: LiveRows<ObjectRow>;
 }
 
-/** Tasks of pools, live: the newest that fit. */
+/** The newest running and ended tasks of pools, live, up to a limit. */
 export function usePoolTasks(
   filter: () => string | undefined,
   limit: number,

@@ -9,7 +9,7 @@ export interface TaskActs {
   /** Ids of tasks whose cancel request is being sent. */
   readonly asking: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
-  /** Forgets those of ours that have ended. */
+  /** Removes our tasks that have ended from the list. */
   readonly clear: () => Promise<void>;
 }
 

@@ -5,13 +5,13 @@ import type { TaskItem } from "./task.js";
 import { isSearch, toListParameters, type TaskSearch } from "./task-search.js";
 import type { ServerTasks } from "./use-tasks.js";
 
-/** Found tasks at most. */
+/** Maximum number of results. */
 export const MOST_FOUND = 200;
-/** Between changes, in ms. */
+/** Minimum delay between changes and a new request, in ms. */
 const PAUSE_MS = 300;
 
 export interface FoundTasks {
-  /** Undefined: nothing is searched for, or the answer is awaited. */
+  /** Undefined: no search, or the response is awaited. */
   readonly tasks: ShallowRef<readonly TaskItem[] | undefined>;
   /** Why the last search failed. */
   readonly error: ShallowRef<string | undefined>;

@@ -13,15 +13,18 @@ export interface Toast {
   readonly tone: "good" | "bad" | "busy" | "plain";
   readonly text: string;
   readonly detail?: string;
-  /** Such as `Undo`. */
+  /** Label of its button, such as `Undo`. */
   readonly action?: { readonly label: string; readonly run: () => unknown };
 }
 
-/** Visible toasts: above this number the oldest are removed. */
+/** Maximum number of visible toasts; the oldest are removed. */
 const MAX_TOASTS = 4;
-/** 0: shown until it is dismissed or replaced. What has failed is in the tasks, too. */
+/**
+ * Duration in ms; 0: shown until it is dismissed or replaced. Failures are also
+ * listed in the tasks.
+ */
 const SHOWN_MS = { good: 6_000, plain: 6_000, busy: 0, bad: 30_000 } as const;
-/** With an action, such as `Undo`. */
+/** Duration of toasts with an action, such as `Undo`, in ms. */
 const ACTION_MS = 12_000;
 
 export interface Toasts {

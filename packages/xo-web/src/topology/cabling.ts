@@ -7,15 +7,15 @@ import {
   type TopologyProblem,
 } from "./facts.js";
 
-/** A way out of a host: a bond, or an interface that is in none. */
+/** A connection of a host to the outside: a bond, or a PIF that belongs to no bond. */
 export interface Port {
   readonly pif: PifFacts;
-  /** Of a bond. */
+  /** Members of a bond. */
   readonly legs: readonly PifFacts[];
   readonly problem: TopologyProblem | undefined;
 }
 
-/** A host reaches a network through a port. */
+/** The connection of a host to a network through a port. */
 export interface Link {
   readonly host: string;
   readonly network: string;
@@ -33,10 +33,10 @@ export interface CabledHost {
 
 export interface CabledNetwork {
   readonly network: NetworkFacts;
-  /** -1: none; undefined: no host has a way to it (internal). */
+  /** VLAN; -1: none. Undefined: the network is internal, no host has a PIF in it. */
   readonly vlan: number | undefined;
   readonly device: string | undefined;
-  /** Hosts that have no way to it, though others do. */
+  /** Hosts without a PIF in the network, although other hosts have one. */
   readonly missing: readonly string[];
   readonly links: readonly Link[];
 }
@@ -52,7 +52,7 @@ export interface CablingFacts {
   readonly pifs: readonly PifFacts[];
 }
 
-/** Which host reaches which network, through what, and what is wrong with it. */
+/** Which host reaches which network through which port, and the problems. */
 export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
   const byHost = groupBy(pifs, ({ $host }) => $host);
   const networkById = new Map(networks.map((one) => [one.id, one]));
@@ -63,7 +63,7 @@ export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
     cabled.flatMap((host) => host.links),
     ({ network }) => network,
   );
-  // The networks of a bond's parts carry nothing.
+  // Networks of members of a bond carry no traffic.
   const partsOnly = new Set(
     pifs.filter((pif) => pif.isBondSlave).map((pif) => pif.$network),
   );
@@ -157,7 +157,7 @@ function cableNetwork(
   };
 }
 
-/** Untagged ones first, by device; VLANs by their tags; internal ones last. */
+/** Untagged networks first, by device; then VLANs by tag; internal networks last. */
 function byPlace(a: CabledNetwork, b: CabledNetwork): number {
   const rank = ({ vlan }: CabledNetwork) => (vlan === undefined ? 1e6 : vlan);
   return (

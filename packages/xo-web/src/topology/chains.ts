@@ -1,4 +1,4 @@
-/** An image on an SR: of a disk, of a snapshot, or a base that others are made of. */
+/** An image on an SR: a disk, a snapshot, or a base copy that others depend on. */
 export interface Image {
   readonly id: string;
   readonly name: string;
@@ -7,21 +7,21 @@ export interface Image {
   readonly parent: string | undefined;
 }
 
-/** What a disk reads through. */
+/** The chain of images that a disk reads through. */
 export interface Chain {
   /** Id of the disk. */
   readonly id: string;
   readonly name: string;
-  /** Images, its own included. */
+  /** Number of images, including its own. */
   readonly length: number;
   readonly tone: "good" | "warn" | "bad";
 }
 
-/** XAPI refuses snapshots of VHD disks at 30 images; by then it is late. */
+/** XAPI refuses snapshots of VHD disks at 30 images; the warning comes earlier. */
 const LONG = 15;
 const TOO_LONG = 25;
 
-/** The chains of the disks among these images, longest first; disks of one image have none. */
+/** The chains of the disks, longest first; disks with a single image have none. */
 export function toChains(images: readonly Image[]): readonly Chain[] {
   const byId = new Map(images.map((image) => [image.id, image]));
   const chains: Chain[] = [];
@@ -36,7 +36,7 @@ export function toChains(images: readonly Image[]): readonly Chain[] {
   );
 }
 
-/** An unknown parent is an image as well; a cycle ends where it began. */
+/** An unknown parent counts as an image; a cycle ends where it began. */
 function lengthOf(image: Image, byId: ReadonlyMap<string, Image>): number {
   const seen = new Set([image.id]);
   let parent = image.parent;

@@ -1,14 +1,14 @@
 import { groupBy } from "./group-by.js";
 import type { CabledHost } from "./cabling.js";
 
-/** Hosts that are shown as one: all have the same ports, networks and troubles. */
+/** Hosts that are shown as one, because they have the same ports, networks and problems. */
 export interface HostGroup {
-  /** Stays as long as its first host is in it. */
+  /** Key of the group, which stays as long as its first host is in it. */
   readonly key: string;
   readonly hosts: readonly CabledHost[];
 }
 
-/** Fewer are shown one by one. */
+/** Smaller groups are shown host by host. */
 const FEWEST = 4;
 
 /**
@@ -32,7 +32,7 @@ export function groupHosts(
   return groups;
 }
 
-/** Which group a host is in when it is closed, and whether that can be done. */
+/** The group of a host that is shown by itself, and whether it can be collapsed. */
 export function groupKeyOf(
   hosts: readonly CabledHost[],
   id: string,

@@ -24,7 +24,7 @@ export const sizes = {
   middle: 480,
 } as const;
 
-/** More are drawn without their ports. */
+/** If there are more hosts, they are drawn without their ports. */
 const MOST_WITH_PORTS = 12;
 
 /** Maximum number of VMs that are named. */
@@ -40,7 +40,7 @@ export interface Box {
 
 export interface HostBox extends Box {
   readonly group: HostGroup;
-  /** Its ports are not drawn. */
+  /** Whether its ports are not drawn. */
   readonly isSlim: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface DiagramInput {
   readonly vms: ReadonlyMap<string, NetworkVms>;
   /** Keys of groups of VMs: `network` or `network/host`. */
   readonly opened: ReadonlySet<string>;
-  /** Pixels that there are for it; it may take more. */
+  /** Available width in pixels; the diagram may be wider. */
   readonly room: number;
 }
 
@@ -172,7 +172,7 @@ function stack<T>(
   }: {
     readonly x: number;
     readonly width: number;
-    /** They are centered in it when they are fewer. */
+    /** Centered vertically if there are fewer. */
     readonly room?: number;
   },
 ) {
@@ -185,7 +185,7 @@ function stack<T>(
   });
 }
 
-/** The wires take the room that is left. */
+/** The links take the remaining width. */
 function wireRoom(room: number): number {
   const { margin, hostWidth, networkWidth, gap, vmWidth } = sizes;
   const others = 2 * margin + hostWidth + networkWidth + gap + vmWidth;
@@ -284,7 +284,10 @@ function wireTo(
   };
 }
 
-/** Keys of all that a box is connected with, itself included: `key` of hosts, networks, VMs and wires. */
+/**
+ * Keys of everything that a box is connected with, including itself: `key` of
+ * hosts, networks, VMs and links.
+ */
 export function connected(layout: Layout, key: string): ReadonlySet<string> {
   const keys = new Set([key]);
   for (const wire of layout.wires) {

@@ -11,7 +11,7 @@ export interface TopologyVm {
 export interface NetworkVms {
   readonly total: number;
   readonly running: number;
-  /** By id of the host; "": those that run on none. Most VMs first. */
+  /** Id of the host; "": VMs that do not run. Most VMs first. */
   readonly byHost: ReadonlyMap<string, readonly TopologyVm[]>;
 }
 
@@ -33,7 +33,7 @@ export function placeVms(
     const network = networks[row];
     const vm = owners[row];
     if (typeof network !== "string" || typeof vm !== "string") continue;
-    // Templates and snapshots have interfaces too.
+    // Templates and snapshots have VIFs too.
     if (!rows.has(vm)) continue;
     const ids = seen.get(network) ?? new Set();
     seen.set(network, ids.add(vm));

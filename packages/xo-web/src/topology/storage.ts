@@ -32,13 +32,13 @@ export const pbdFields = ["id", "host", "SR", "attached"];
 
 export interface StoragePlace {
   readonly sr: SrFacts;
-  /** The one host of a local SR. */
+  /** The host of a local SR. */
   readonly host: string | undefined;
-  /** Hosts that should be connected, in the order of their names, and whether they are. */
+  /** Hosts that should be connected, by name, with their state. */
   readonly hosts: readonly { readonly id: string; readonly isOn: boolean }[];
   /** 0 to 1 of its size; undefined: unknown. */
   readonly used: number | undefined;
-  /** What is allocated to disks, in sizes of the SR. */
+  /** Space allocated to disks, as a multiple of the size of the SR. */
   readonly allocated: number | undefined;
   readonly tone: "good" | "warn" | "bad";
 }
@@ -46,7 +46,7 @@ export interface StoragePlace {
 export interface StorageMap {
   readonly shared: readonly StoragePlace[];
   readonly local: readonly StoragePlace[];
-  /** Drives and ISO libraries: they contain no disks. */
+  /** SRs without disks: physical drives and ISO libraries. */
   readonly removable: readonly StoragePlace[];
 }
 
@@ -59,7 +59,7 @@ export interface StorageFacts {
   readonly pbds: readonly PbdFacts[];
 }
 
-/** The storage of a pool, fullest first, and which hosts reach it. */
+/** The SRs of a pool, fullest first, with the hosts that reach them. */
 export function toStorageMap({ hosts, srs, pbds }: StorageFacts): StorageMap {
   const sorted = [...hosts].sort(byName);
   const bySr = groupBy(pbds, ({ SR }) => SR);

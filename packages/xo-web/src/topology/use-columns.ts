@@ -13,7 +13,7 @@ import { TopologyColumns, noRows } from "./column-table.js";
 export interface ColumnsQuery {
   readonly type: string;
   readonly filter?: string;
-  /** 8 at most. */
+  /** At most 8. */
   readonly paths: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const PAUSE_MS = 4_000;
 /** A few properties of all matching objects, polled until the scope ends. */
 export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   table: Readonly<ShallowRef<TopologyColumns>>;
-  /** An answer has come. */
+  /** Whether a response has arrived. */
   isKnown: Readonly<ShallowRef<boolean>>;
   refusal: Readonly<ShallowRef<string | undefined>>;
 } {
@@ -32,7 +32,7 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   const isKnown = shallowRef(false);
   const refusal = shallowRef<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts questions whose answers no longer matter. */
+  /** Number of requests, to discard outdated responses. */
   let epoch = 0;
 
   function restart(): void {

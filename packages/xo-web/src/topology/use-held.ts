@@ -7,12 +7,9 @@ import { ref, shallowRef, watch, type Ref, type ShallowRef } from "vue";
 export function useHeld<T>(latest: () => T): {
   shown: Readonly<ShallowRef<T>>;
   isHeld: Ref<boolean>;
-  /** Something waits. */
+  /** Changes are held back. */
   isBehind: Ref<boolean>;
-  /**
-   * Immediately, even if frozen: the previous content belongs to something
-   * else.
-   */
+  /** Applies a change immediately, even if frozen: the previous content belongs to another pool. */
   refresh: () => void;
 } {
   const shown = shallowRef(latest()) as ShallowRef<T>;

@@ -13,7 +13,7 @@ import { findingsOf } from "./findings.js";
 import { placeVms } from "./placement.js";
 import { useColumns } from "./use-columns.js";
 
-/** Maximum hosts of a pool; and of interfaces in a window. */
+/** Maximum number of hosts of a pool, and of interfaces in a window. */
 const MOST = { host: 500, network: 2_000, PIF: 10_000 } as const;
 
 /** The cabling of a pool with its VMs, live. Undefined: no pool. */
@@ -46,7 +46,7 @@ export function useTopology(pool: () => string | undefined) {
     }),
   );
   return {
-    /** All that belongs together, one value for one moment. */
+    /** All parts in one value, so that they are of the same moment. */
     diagram: computed(() => ({
       cabling: cabling.value,
       findings: findingsOf(cabling.value),

@@ -2,15 +2,15 @@ import { exactText, wordText } from "../filters/value-text.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { RunRequest, TreeNode, TreePart } from "./outline.js";
 
-/** By what VMs are put together. */
+/** How VMs are grouped. */
 export type Grouping = "host" | "tag" | "none";
 
-/** What is known of the tree; what a total is not known of counts as empty. */
+/** The loaded data of the tree; unknown totals count as empty. */
 export interface TreeFacts {
   readonly pools: readonly ObjectRow[];
-  /** Of open pools. */
+  /** Hosts of expanded pools. */
   readonly hosts: readonly ObjectRow[];
-  /** VMs by pool, host (or pool, where a VM is on none) and tag; "" is no tag. */
+  /** Number of VMs by pool, host (or pool, for VMs without a host) and tag; "" is no tag. */
   readonly byPool: ReadonlyMap<string, number>;
   readonly byContainer: ReadonlyMap<string, number>;
   readonly byTag: ReadonlyMap<string, number>;
@@ -26,7 +26,7 @@ export const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
 export const poolKey = (id: string) => `pool ${id}`;
 /** Key of a host's node. */
 export const hostKey = (id: string) => `host ${id}`;
-/** VMs of a pool that are on no host. */
+/** VMs of a pool without a host. */
 export const restKey = (id: string) => `rest ${id}`;
 /** VMs below a node. */
 export const runKey = (key: string) => `${key} VMs`;
@@ -43,7 +43,7 @@ export function branches(grouping: Grouping, facts: TreeFacts): TreePart[] {
   }
 }
 
-/** The lines of what a search has found, by type. */
+/** The lines of the results of a search, by type. */
 export function foundBranches(
   search: string,
   totalOf: TreeFacts["totalOf"],
@@ -68,7 +68,7 @@ export function foundBranches(
   ]);
 }
 
-/** Runs that are followed although none of their rows is visible: their totals are shown. */
+/** Runs that are loaded although none of their rows is visible, because their totals are shown. */
 export function countedRuns(
   grouping: Grouping,
   search: string,
@@ -131,7 +131,7 @@ function hostBranches(
   return [...parts, ...withVms({ ...self, ...place }, pool.id, facts)];
 }
 
-/** A host, or what is on none, with its VMs if it is open. */
+/** A host, or the VMs without a host, with its VMs if it is expanded. */
 function withVms(
   self: Omit<TreeNode, "isOpen" | "count">,
   container: string,

@@ -2,8 +2,8 @@ import { emptyView, type WindowView } from "../live/live-window.js";
 import { isObject, type Json } from "@xo-server/kit";
 
 /**
- * What is shown of a live window. While the pointer is over it, names and states
- * change but nothing moves; what came meanwhile is shown when the pointer has left.
+ * The shown part of a live window. While the pointer is over it, names and states
+ * change but positions do not; other changes are applied when the pointer leaves.
  */
 export class HeldWindow {
   shown: WindowView = emptyView;

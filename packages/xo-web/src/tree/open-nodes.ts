@@ -1,7 +1,7 @@
 import { readStored, writeStored } from "../browser/stored-value.js";
 
 const KEY = "tree-open";
-/** Of choices that are remembered; the oldest are forgotten. */
+/** Maximum number of stored choices; the oldest are removed. */
 const MOST = 300;
 
 /** Nodes that the user has expanded and collapsed, stored in this browser. */
@@ -21,7 +21,7 @@ export function recallOpen(): ReadonlyMap<string, boolean> {
   }
 }
 
-/** The same choices with one more, which is remembered. */
+/** The choices with one added, which is stored. */
 export function rememberOpen(
   choices: ReadonlyMap<string, boolean>,
   key: string,

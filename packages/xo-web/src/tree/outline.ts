@@ -1,33 +1,36 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** A line of its own: a pool, a host, a tag, a heading. */
+/** A single line: a pool, a host, a tag, a heading. */
 export interface TreeNode {
   /** Unique in the tree. */
   readonly key: string;
   readonly kind: "pool" | "host" | "tag" | "rest" | "found";
-  /** Of a pool or host. */
+  /** Id of a pool or host. */
   readonly object?: ObjectRow;
-  /** Of the others: the tag, the type. */
+  /** Label of other nodes: the tag, the type. */
   readonly name?: string;
-  /** 1 is the outermost. */
+  /** Level; 1 is the outermost. */
   readonly level: number;
   /** Position among its siblings, from 1, and their number: aria-posinset and aria-setsize. */
   readonly place: number;
   readonly size: number;
-  /** VMs in it. */
+  /** Number of VMs in it. */
   readonly count?: number | undefined;
-  /** Undefined: it has nothing below it. */
+  /** Whether it is expanded; undefined: it has no children. */
   readonly isOpen?: boolean;
 }
 
-/** The request for the lines of a run. */
+/** Request for the lines of a run. */
 export interface RunRequest {
   readonly type: string;
   readonly filter?: string;
   readonly search?: string;
 }
 
-/** Lines that come from the server when they are seen: any number of objects in the order of their names. */
+/**
+ * A run: lines that are loaded when they become visible, for any number of objects,
+ * sorted by name.
+ */
 export interface TreeRun {
   readonly key: string;
   readonly request: RunRequest;
@@ -44,14 +47,14 @@ export type TreeLine =
   | { readonly kind: "node"; readonly node: TreeNode }
   | { readonly kind: "run"; readonly run: TreeRun; readonly place: number };
 
-/** Lines of a run that are seen: from `first` to before `end`. */
+/** Visible lines of a run: from `first` to before `end`. */
 export interface SeenRun {
   readonly run: TreeRun;
   readonly first: number;
   readonly end: number;
 }
 
-/** The open part of a tree as lines one below the other; of runs only the number is known. */
+/** The expanded part of a tree as consecutive lines; of runs only the number of lines is known. */
 export class Outline {
   readonly parts: readonly TreePart[];
   readonly length: number;
@@ -81,7 +84,7 @@ export class Outline {
       : { ...part, place: line - this.#starts[at]! };
   }
 
-  /** The first line of a node or run; -1: it is not there. */
+  /** The first line of a node or run; -1: it is not in the tree. */
   lineOf(key: string): number {
     const at = this.#partOf.get(key);
     return at === undefined ? -1 : this.#starts[at]!;
@@ -92,7 +95,7 @@ export class Outline {
     return part?.kind === "run" ? part.run : undefined;
   }
 
-  /** The line that a line lies below; -1: none. */
+  /** The line of the parent; -1: none. */
   parentOf(line: number): number {
     const found = this.at(line);
     if (found === undefined) return -1;
@@ -122,7 +125,7 @@ export class Outline {
     return seen;
   }
 
-  /** The last part that begins at a line or before it. */
+  /** The last part that begins at this line or before it. */
   #find(line: number): number {
     let low = 0;
     let high = this.parts.length - 1;

@@ -1,6 +1,6 @@
 import type { Outline } from "./outline.js";
 
-/** What a key means: another line, or something done to this one. */
+/** Effect of a key: move to another line, or an action on the current one. */
 export type TreeMove = number | "toggle" | "enter";
 
 /**
@@ -53,7 +53,7 @@ function outwards(outline: Outline, line: number): TreeMove {
   return Math.max(outline.parentOf(line), 0);
 }
 
-/** Undefined: there is nothing to open or close. */
+/** Undefined: the line cannot be expanded or collapsed. */
 function opening(outline: Outline, line: number): boolean | undefined {
   const found = outline.at(line);
   if (found?.kind !== "node" || found.node.kind === "found") return undefined;

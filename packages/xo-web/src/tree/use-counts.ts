@@ -4,7 +4,7 @@ import { useServer } from "../live/use-server.js";
 
 export type TreeCounts = ReadonlyMap<string, number>;
 
-/** How old a number beside a node may get; those of open nodes are live. */
+/** Maximum age of a number beside a node, in ms; those of expanded nodes are live. */
 const EVERY_MS = 10_000;
 
 /**
@@ -26,7 +26,7 @@ export function useCounts(
 
   function readAll(): void {
     if (document.visibilityState === "hidden") return;
-    // The numbers of before stay until there are others.
+    // The previous numbers stay until new ones arrive.
     for (const path of paths)
       if (isVisible(path)) read(path).catch(() => undefined);
   }

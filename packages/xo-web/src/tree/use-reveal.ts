@@ -5,9 +5,7 @@ import type { ObjectRow } from "../api/object-row.js";
 import { hostKey, poolKey, restKey, runKey } from "./branches.js";
 import type { Tree } from "./use-tree.js";
 
-/**
- * With more VMs than this below one node the position of one is not searched.
- */
+/** If a node has more VMs than this, the position of a VM in it is not searched. */
 const MOST = 5_000;
 
 /**

@@ -3,7 +3,7 @@ import { useRoute } from "vue-router";
 import { useObject } from "../live/use-object.js";
 import type { ObjectRow } from "../api/object-row.js";
 
-/** Beginnings of the paths of pages about an object that may be in the tree. */
+/** Types of pages about an object that may be in the tree: the first parts of their paths. */
 const types: Readonly<Record<string, string>> = {
   vms: "VM",
   hosts: "host",
@@ -17,7 +17,7 @@ export interface Current {
   readonly id: string;
 }
 
-/** The object that the page is about; `reveal` is called with it each time that it is another. */
+/** The object of the current page; `reveal` is called whenever it changes. */
 export function useRevealed(
   reveal: (object: ObjectRow) => void,
 ): ComputedRef<Current | undefined> {

@@ -14,7 +14,7 @@ import type { ObjectRow } from "../api/object-row.js";
 import { HeldWindow } from "./held-window.js";
 import type { RunRequest } from "./outline.js";
 
-/** A run that is to be followed, and which of its lines are seen. */
+/** A run to load, and its visible lines. */
 export interface RequestedRun {
   readonly key: string;
   readonly request: RunRequest;
@@ -25,13 +25,13 @@ export interface RequestedRun {
 export interface Runs {
   /** Undefined until the server has answered. */
   readonly totalOf: (key: string) => number | undefined;
-  /** Undefined: it has not come yet. */
+  /** Undefined: not loaded yet. */
   readonly rowAt: (key: string, place: number) => ObjectRow | undefined;
-  /** The place of an object among the lines that are here; -1: it is not. */
+  /** Index of an object among the loaded lines; -1: it is not loaded. */
   readonly placeOf: (key: string, id: string) => number;
-  /** The message of the server, if it refused. */
+  /** Error message of the server. */
   readonly errorOf: (key: string) => string | undefined;
-  /** From now on these are followed, and no others. */
+  /** Loads these runs, and stops updating all others. */
   readonly follow: (requested: readonly RequestedRun[]) => void;
 }
 
@@ -83,7 +83,7 @@ function useConnectedRuns(
 export function useRuns(isHeld: Ref<boolean>): Runs {
   const server = useServer();
   const runs = shallowRef(new Map<string, Run>());
-  /** Replaced when one of them is another: rows change much more often. */
+  /** Replaced when the set of runs changes: rows change much more often. */
   const totals = shallowRef<ReadonlyMap<string, number>>(new Map());
   const isConnected = useConnectedRuns(server, runs);
   watch(isHeld, (holds) => {

@@ -1,9 +1,9 @@
 import { computed, ref, watch, type ComputedRef, type Ref } from "vue";
 
-/** Lines of one height in a box that scrolls: which of them are seen. */
+/** The visible lines of a scrolling list with lines of equal height. */
 export interface ScrollRange {
   readonly first: ComputedRef<number>;
-  /** Before it the last one ends. */
+  /** Index after the last visible line. */
   readonly end: ComputedRef<number>;
   readonly onScroll: () => void;
   /** Scrolls as little as is needed. */

@@ -21,7 +21,7 @@ import { Outline, type TreeLine } from "./outline.js";
 import { useCounts } from "./use-counts.js";
 import { useRuns, type Runs, type RequestedRun } from "./use-runs.js";
 
-/** Lines that are seen. */
+/** The visible lines. */
 export interface SeenLines {
   readonly first: number;
   readonly end: number;
@@ -32,19 +32,19 @@ export interface Tree {
   readonly search: Ref<string>;
   readonly outline: ComputedRef<Outline>;
   readonly runs: Runs;
-  /** Nothing is known yet. */
+  /** Nothing is loaded yet. */
   readonly isLoading: ComputedRef<boolean>;
-  /** The message of the server, if it refused. */
+  /** Error message of the server. */
   readonly error: ComputedRef<string | undefined>;
-  /** The object of a line of a run; undefined: it has not come yet, or is none. */
+  /** The object of a line of a run; undefined: not loaded yet, or not of a run. */
   readonly rowOf: (line: TreeLine) => ObjectRow | undefined;
-  /** Of a node. @param isAsked by the user, which is stored */
+  /** Expands or collapses a node. @param isAsked by the user; the choice is stored */
   readonly setOpen: (key: string, isOpen: boolean, isAsked: boolean) => void;
 }
 
-/** With more pools than these all are closed at first. */
+/** If there are more pools than this, all are collapsed at first. */
 const FEW_POOLS = 3;
-/** Open pools at most of which hosts are shown: a filter has its limits. */
+/** Maximum number of expanded pools whose hosts are requested: a filter has a maximum length. */
 const MOST_POOLS = 400;
 const GROUPING = "tree-grouping";
 const groupings: readonly Grouping[] = ["host", "tag", "none"];

@@ -1,7 +1,7 @@
 export interface SparkBox {
   readonly width: number;
   readonly height: number;
-  /** The value at the top. */
+  /** Value at the top of the chart. */
   readonly top: number;
 }
 

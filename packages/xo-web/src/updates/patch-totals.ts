@@ -3,16 +3,16 @@ export interface PatchState {
   readonly hosts: readonly {
     readonly host: string;
     readonly version: string;
-    /** Absent: the host was not asked yet. */
+    /** Absent: the host has not been queried yet. */
     readonly missing?: number;
     readonly security?: number;
   }[];
   readonly differ: boolean;
 }
 
-/** Missing updates of a pool: those of the host that lacks the most. */
+/** Missing updates of a pool: those of the host with the most. */
 export interface PatchTotals {
-  /** Undefined: no host was asked yet. */
+  /** Undefined: no host has been queried yet. */
   readonly missing: number | undefined;
   readonly security: number | undefined;
   /** Of the hosts, if they do not differ. */

@@ -1,7 +1,7 @@
 import type { RollingState } from "../details/pool/rolling-plan.js";
 import type { RollingJob, RollingJobRun } from "./rolling-job.js";
 
-/** How far a run of a job is with a pool. */
+/** Progress of a run of a job in one pool. */
 export interface PoolProgress {
   readonly state:
     | "notRun"

@@ -17,7 +17,7 @@ export interface RollingJob {
 
 /** A run of such a job. Times in ms since the epoch. */
 export interface RollingJobRun extends BackupRun {
-  /** Pools that were begun; absent during the run. */
+  /** Pools whose update has started; absent during the run. */
   readonly pools?: readonly {
     readonly pool: string;
     readonly name: string;

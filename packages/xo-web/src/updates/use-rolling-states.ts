@@ -5,7 +5,7 @@ import { usePolled } from "../forms/use-polled.js";
 
 const POLL_MS = 5_000;
 
-/** The rolling updates of pools, by their ids: asked again every 5 s. */
+/** The rolling updates of pools, by their ids; polled every 5 s. */
 export function useRollingStates(pools: Readonly<Ref<readonly string[]>>): {
   readonly states: Readonly<
     ShallowRef<ReadonlyMap<string, RollingState> | undefined>

@@ -8,7 +8,10 @@ export interface SrProbe {
   readonly method: string;
   /** Fields that have to be filled in first. */
   readonly needs: readonly SrField[];
-  /** Member of each row that becomes the value of the field, and members that are shown beside it. */
+  /**
+   * Member of each row that becomes the value of the field, and members that are
+   * shown beside the value.
+   */
   readonly value: string;
   readonly more: readonly string[];
 }
@@ -95,7 +98,7 @@ export const srKinds: readonly SrKind[] = [
 
 export type SrValues = Readonly<Partial<Record<SrField, string>>>;
 
-/** Parameters of a probe, with those of the kind's fields that are filled in. */
+/** Parameters of a probe: those of the kind, and its fields that are filled in. */
 export function probeParameters(
   kind: SrKind,
   values: SrValues,
@@ -109,7 +112,7 @@ export function probeParameters(
   return input;
 }
 
-/** Fields that are still needed. */
+/** Required fields that are empty. */
 export function missingOf(kind: SrKind, values: SrValues): readonly SrField[] {
   return kind.fields.filter(
     (field) => !values[field] && kind.optional?.includes(field) !== true,

@@ -28,7 +28,7 @@ const unlessEnabled = (object: ObjectRow, text: Messages) =>
   unlessUp(object, text) ??
   (object["enabled"] === false ? text.actions.reasons.hostDisabled : undefined);
 
-/** Hosts: whether they take VMs, their power, and whether they belong to a pool. */
+/** Hosts: enabled or disabled, power, and pool membership. */
 export const hostActions: readonly Action[] = [
   defineAction({
     ...work,

@@ -5,7 +5,7 @@ import { textOf } from "../plan/text-of.js";
 
 const change = { group: "change", tone: "danger", isForOne: true } as const;
 
-/** How the hosts of a pool are reached: their management interfaces and certificates. */
+/** Management interfaces and certificates of the hosts of a pool. */
 export const managementActions: readonly Action[] = [
   defineAction({
     ...change,

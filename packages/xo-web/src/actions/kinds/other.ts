@@ -1,7 +1,7 @@
 import { Ban, CircleX, Plug, Trash2, Unplug } from "@lucide/vue";
 import { defineAction, nameOf, type Action } from "../plan/action.js";
 
-/** Networks, interfaces, tasks of pools, messages. */
+/** Networks, PIFs, tasks of pools, messages. */
 export const otherActions: readonly Action[] = [
   defineAction({
     types: ["network"],

@@ -22,7 +22,7 @@ import { textOf } from "../plan/text-of.js";
 const pool = { types: ["pool"], isForOne: true } as const;
 const sharedSrs = (id = "") => `$pool:"${id}" shared? content_type:user`;
 
-/** Pools as a whole. */
+/** Actions on pools. */
 export const poolActions: readonly Action[] = [
   defineAction({
     ...pool,
@@ -254,9 +254,10 @@ function unlessHa(isOn: boolean) {
 const WITH_VLANS = "|(physical? isBondMaster?)";
 
 /**
- * Any host's PIF will do: the others get theirs at the same network. A PIF of a bond
- * cannot be bonded again or have VLANs (XAPI PIF_ALREADY_BONDED); the bond itself can.
- * @param which filter of those that are meant
+ * The PIF of any one host: the server adds those of the other hosts of the same
+ * network. A PIF of a bond cannot be bonded again or have VLANs (XAPI
+ * PIF_ALREADY_BONDED); the bond itself can.
+ * @param which filter that selects the PIFs
  */
 function pifField(pool: ObjectRow | undefined, which = "physical?") {
   return {
@@ -269,7 +270,7 @@ function pifField(pool: ObjectRow | undefined, which = "physical?") {
   } as const;
 }
 
-/** Interfaces of a bond that the form offers; the API takes more. */
+/** Maximum number of PIFs of a bond that the form offers; the API accepts more. */
 const BOND_PLACES = [1, 2, 3, 4] as const;
 
 function bondFields(

@@ -41,7 +41,7 @@ export function blocked(
   return isRunning ? text.actions.reasons.goingOn : undefined;
 }
 
-/** The guest has to take part, and nothing in it listens. */
+/** The guest must take part (clean shutdown, hot plug), and no guest tools run in it. */
 export function withoutTools(vm: ObjectRow, text: Messages): Reason {
   return vm["xenTools"] === false ? text.actions.reasons.noTools : undefined;
 }

@@ -20,7 +20,7 @@ import { fetchContent } from "../plan/fetch-content.js";
 const sr = { types: ["SR"] } as const;
 const vdi = { types: ["VDI"] } as const;
 
-/** Storage and the disks on it. */
+/** SRs and their disks. */
 export const storageActions: readonly Action[] = [
   defineAction({
     ...sr,

@@ -32,7 +32,7 @@ export function snapshotFields(
   ];
 }
 
-/** Objects without those that are rejected. */
+/** The values that are not false. */
 export function onlyOn(values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== false),
@@ -111,10 +111,10 @@ export function copyFields(
   ];
 }
 
-/** Choices that leave a setting as it is. */
+/** Id of the option that leaves a setting unchanged. */
 const UNCHANGED = "unchanged";
 
-/** Settings that several VMs can get at once; what stays empty is not changed. */
+/** Settings that several VMs can get at once; empty fields are not changed. */
 export function editFields({ actions }: Messages): readonly Field[] {
   const { fields: names, edit } = actions;
   const unchanged = { id: UNCHANGED, label: edit.unchanged };

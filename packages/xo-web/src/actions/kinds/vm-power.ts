@@ -32,7 +32,7 @@ const back =
     { operation: { method, params }, objects },
   ];
 
-/** Power of VMs. */
+/** Power operations of VMs. */
 export const vmPowerActions: readonly Action[] = [
   defineAction({
     ...go,

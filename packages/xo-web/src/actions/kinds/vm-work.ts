@@ -23,10 +23,10 @@ import {
 const vm = { types: ["VM"], group: "work" } as const;
 const all = ["VM", "VM-template", "VM-snapshot"] as const;
 
-/** Copies of all data compete for the same storage. */
+/** Number of concurrent full copies, which compete for the same storage. */
 const COPIES_AT_ONCE = 2;
 
-/** What is made of VMs, templates and snapshots. */
+/** Copies, clones, conversions and exports of VMs, templates and snapshots. */
 export const vmWorkActions: readonly Action[] = [
   defineAction({
     ...vm,
@@ -128,7 +128,7 @@ export const vmWorkActions: readonly Action[] = [
         ...(namePattern === undefined ? {} : { namePattern }),
       };
       if (kind === "elsewhere") {
-        // Without an SR the server says so: a copy in the same place was not asked for.
+        // Without an SR the server refuses: the user has chosen a copy elsewhere.
         const place = sr === undefined ? {} : { sr };
         const params = { ...named, ...place, compress: compress ?? "" };
         const concurrency = COPIES_AT_ONCE;

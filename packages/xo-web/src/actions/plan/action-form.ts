@@ -51,16 +51,16 @@ export type Field =
       readonly filter?: string;
       readonly initial?: string;
       readonly fields?: readonly string[];
-      /** More about each, such as what is free. */
+      /** Further text about each object, such as its free space. */
       readonly more?: (object: ObjectRow) => string;
     });
 
 /** The confirmation of an action. */
 export interface ActionForm {
-  /** What it will do, in a sentence or two. */
+  /** Describes the consequences in a sentence or two. */
   readonly lead?: string;
   readonly fields?: readonly Field[];
-  /** Must be typed first: it cannot be taken back. */
+  /** Text that must be typed first, because the action cannot be undone. */
   readonly typed?: string;
   /** Default: the action's label. */
   readonly button?: string;
@@ -87,7 +87,7 @@ export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
 
 /** Problem of the value of a field. */
 export function problemOf(field: Field, value: Json): FieldProblem | undefined {
-  // "None" is a choice.
+  // Whether the choice has an option "None".
   if (field.kind === "choice" && field.options.some(({ id }) => id === value))
     return undefined;
   const isEmpty = value === null || value === "";
@@ -99,7 +99,7 @@ export function problemOf(field: Field, value: Json): FieldProblem | undefined {
   return most !== undefined && value > most ? "tooLarge" : undefined;
 }
 
-/** Values without those that were left empty. */
+/** The values, without empty ones. */
 export function nonEmptyValues(values: Values): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(values).filter(

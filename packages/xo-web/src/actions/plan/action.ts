@@ -16,7 +16,7 @@ export interface OperationCall {
   /** Which parameter is the object's id; default: `id`. */
   readonly idParameter?: string;
   readonly params?: Readonly<Record<string, Json>>;
-  /** How many at a time, of several; default: 10. */
+  /** Number of concurrent calls for several objects; default: 10. */
   readonly concurrency?: number;
 }
 
@@ -42,9 +42,10 @@ export interface Skipped {
 }
 
 /**
- * Steps that undo what was done; undefined if it cannot be undone completely.
- * @param done its objects, with their values before
- * @param results of the server, in their order; undefined for a bulk operation
+ * Steps that undo the operations; undefined if they cannot be undone completely.
+ * @param done the objects, with their values before
+ * @param results of the server, in the order of the objects; undefined for a bulk
+ *   operation
  */
 export type Undo = (
   done: readonly ObjectRow[],
@@ -58,32 +59,44 @@ export interface Localization {
 
 export interface ActionContext extends Localization {
   readonly call: Call;
-  /** Leads to another page. */
+  /** Goes to another page. */
   readonly go: (path: string) => void;
 }
 
-/** What an action is made of; `defineAction` makes it whole. */
+/** The properties of an action; `defineAction` adds the derived ones. */
 export interface ActionDefinition {
   /** Such as `vm.start`: its name in locale/en/actions.ts. */
   readonly id: ActionName;
-  /** Of objects that it can be done to. */
+  /** Types of objects that it applies to. */
   readonly types: readonly string[];
   readonly icon: Component;
   readonly group: ActionGroup;
   /** Shown as a button; the others are in a menu. */
   readonly isPrimary?: boolean;
-  /** Of actions with the same place, one that can be done now is shown. */
+  /**
+   * Name of a place on the button bar. Of the actions with the same place, one that
+   * is possible now is shown.
+   */
   readonly place?: string;
   readonly tone?: "danger";
-  /** Ends or interrupts the work of guests: several are confirmed first, see `withConfirmation`. */
+  /**
+   * Whether it ends or interrupts the work of guests: with several objects it is
+   * confirmed first, see `withConfirmation`.
+   */
   readonly isDisruptive?: boolean;
-  /** To one object at a time only. */
+  /** Only for one object at a time. */
   readonly isForOne?: boolean;
-  /** To several at a time only: for one there is something better. */
+  /** Only for several objects: another action does it for one. */
   readonly isForMany?: boolean;
-  /** To several one after another, not as one bulk operation: each answer is for this browser. */
+  /**
+   * Runs for several objects one after another, not as one bulk operation: the
+   * browser needs each answer.
+   */
   readonly isInTurn?: boolean;
-  /** Why not to this object now; undefined: nothing is known against it. Fields may be missing. */
+  /**
+   * Why the action is not possible for this object now; undefined: no reason is
+   * known. Fields may be missing.
+   */
   readonly refusalOf?: (
     object: ObjectRow,
     text: Messages,
@@ -97,40 +110,43 @@ export interface ActionDefinition {
   readonly needs?: OperationCall;
   readonly operation?: (object: ObjectRow, values: Values) => OperationCall;
   readonly undo?: Undo;
-  /** Type of what it makes, where the server answers its id: the toast leads there. */
+  /** Type of the object that it creates, if the server returns its id: the toast links to it. */
   readonly createdType?: string;
-  /** For what is still to be done with an answer, such as fetching a file. */
+  /** Handles the answer of the server, for example by downloading a file. */
   readonly onResult?: (result: Json) => void;
-  /** In the place of `ask` and `order`: props `action`, `objects`; emits `done` with a Plan, or `close`. */
+  /**
+   * A component in the place of `formOf` and `order`: props `action`, `objects`;
+   * emits `done` with a Plan, or `close`.
+   */
   readonly dialog?: () => Promise<{ default: Component }>;
-  /** In the place of all of them: what is no operation of the server. */
+  /** In the place of all of these: an action that is no operation of the server. */
   readonly run?: (
     context: ActionContext,
     objects: readonly ObjectRow[],
   ) => void | Promise<void>;
 }
 
-/** Something that can be done to objects of some types. */
+/** An action on objects of some types. */
 export interface Action extends ActionDefinition {
   readonly label: (text: Messages) => string;
-  /** Why it can be done to none of them now; undefined: to some it can. */
+  /** Why the action is possible for none of the objects now; undefined: it is possible for some. */
   readonly refusal: (
     objects: readonly ObjectRow[],
     text: Messages,
   ) => string | undefined;
-  /** Those that it can be done to now. */
+  /** The objects that the action is possible for now. */
   readonly possible: (
     objects: readonly ObjectRow[],
     text: Messages,
   ) => readonly ObjectRow[];
-  /** The others of them, by reason. */
+  /** The other objects, by the reason why it is not possible. */
   readonly skipped: (
     objects: readonly ObjectRow[],
     text: Messages,
   ) => readonly Skipped[];
 }
 
-/** Completes an action with its label and with what all actions have in common. */
+/** Completes an action with its label and with the behavior that all actions share. */
 export function defineAction(parts: ActionDefinition): Action {
   const cannot = (object: ObjectRow, text: Messages) =>
     parts.types.includes(object.type)
@@ -166,8 +182,9 @@ export function defineAction(parts: ActionDefinition): Action {
 const TYPED_ABOVE = 10;
 
 /**
- * What disrupts or destroys several objects is confirmed with their names: by
- * typing their number if they are many, or if a single one must be typed.
+ * Adds a confirmation with the names of the objects to an action that disrupts or
+ * destroys several of them. Their number must be typed if there are many, or if the
+ * action requires typing for a single one.
  */
 function withConfirmation({
   formOf,
@@ -189,7 +206,7 @@ function withConfirmation({
   };
 }
 
-/** How an object is called in questions and toasts. */
+/** Name of an object in confirmations and toasts. */
 export function nameOf(object: ObjectRow): string {
   const { name_label, id } = object;
   return name_label === undefined || name_label === ""

@@ -2,7 +2,7 @@ import type { ObjectRow } from "../../api/object-row.js";
 import type { Action, OperationCall, Plan } from "./action.js";
 import type { Values } from "./action-form.js";
 
-/** The operations of an action; objects with the same parameters are one step. */
+/** The operations of an action; objects with the same parameters form one step. */
 export function createPlan(
   action: Action,
   objects: readonly ObjectRow[],

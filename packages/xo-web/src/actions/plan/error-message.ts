@@ -27,7 +27,10 @@ export function failureMessage(
     : fill(known, { reason: message });
 }
 
-/** Clients of Xen Orchestra know "invalid parameters": which and why is in the data. */
+/**
+ * Clients of Xen Orchestra know the message "invalid parameters"; the parameter and
+ * the reason are in the data.
+ */
 function reasonOf({
   message,
   data,

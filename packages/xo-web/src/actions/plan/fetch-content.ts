@@ -1,6 +1,9 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** Has the browser fetch what the server offers at `$getFrom`: it shows the progress itself. */
+/**
+ * Makes the browser download the content that the server offers at `$getFrom`; the
+ * browser shows the progress.
+ */
 export function fetchContent(answer: Json): void {
   const path = isObject(answer) ? answer["$getFrom"] : undefined;
   if (typeof path !== "string") return;

@@ -13,7 +13,7 @@ export interface BulkFailure {
   readonly error: { readonly code?: string; readonly message: string };
 }
 
-/** What has become of many. */
+/** Counts of a task on several objects. */
 export interface BulkOutcome {
   readonly succeeded: number;
   readonly failed: readonly BulkFailure[];
@@ -23,18 +23,18 @@ export interface BulkOutcome {
 
 type TaskProperties = Readonly<Record<string, Json>>;
 
-/** A task that is about to begin, of which only its properties are known. */
+/** A task that is about to start, known only by its properties. */
 export interface ExpectedTask {
   readonly begun: Promise<void>;
-  /** Resolves when it has ended, with the task. */
+  /** Resolves with the task when it has ended. */
   readonly ended: Promise<Readonly<Record<string, Json>>>;
-  /** Rejects both with this reason, unless the task has begun. */
+  /** Rejects both promises with this reason, unless the task has started. */
   readonly giveUp: (reason: string) => void;
 }
 
 interface Expected {
   readonly fits: (properties: TaskProperties) => boolean;
-  /** Tasks that were there before. */
+  /** Tasks that existed before. */
   readonly others: Set<string>;
   readonly onBegin: (id: string) => void;
 }
@@ -70,8 +70,8 @@ export class TaskFollower {
   }
 
   /**
-   * Follows the next task that fits; those that are known now do not count. Such as that of a download, which
-   * begins when the browser fetches it.
+   * Waits for the next task that matches, such as that of a download, which starts
+   * when the browser fetches it. Tasks that are known now do not count.
    */
   async expect(
     fits: (properties: TaskProperties) => boolean,

@@ -1,7 +1,7 @@
 /** Bytes of a descriptor that are read at most. */
 const MAX_DESCRIPTOR = 4 * 1024 * 1024;
 const RECORD = 512;
-/** Of CIM_ResourceAllocationSettingData: a network interface. */
+/** Resource type of a network interface (CIM_ResourceAllocationSettingData). */
 const ETHERNET = "10";
 
 /**

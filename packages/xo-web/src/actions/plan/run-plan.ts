@@ -19,7 +19,7 @@ import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 
 /** Copies and migrations of large disks take hours. */
 export const LONG_MS = 24 * 3_600_000;
-/** What is done sooner needs no message that it is in progress. */
+/** If an action ends within this time, no message about its progress is shown. */
 const SOON_MS = 400;
 const AT_ONCE = 10;
 
@@ -28,7 +28,7 @@ export interface Failed {
   readonly failures: readonly BulkFailure[];
   readonly leftOut: number;
   readonly objects: readonly ObjectRow[];
-  /** Does it to those again. */
+  /** Runs the action again for the objects that failed. */
   readonly retry: Plan;
 }
 
@@ -38,7 +38,7 @@ export interface Runner {
   readonly toasts: Pick<Toasts, "show">;
   readonly localization: () => Localization;
   readonly go: (path: string) => void;
-  /** Shows what of many has failed. */
+  /** Shows the objects that an action failed for. */
   readonly showFailures: (failed: Failed) => void;
   /** ms */
   readonly now?: () => number;
@@ -134,7 +134,7 @@ async function runMany(
   toast.manyDone(plan, outcomes);
 }
 
-/** One toast, from the beginning of something to its end. */
+/** One toast for an action, from its start to its end. */
 class PlanToast {
   readonly #runner: Runner;
   readonly #action: Action;
@@ -334,7 +334,7 @@ export function headingOf(
   return fill(text.actions.heading, { action: label, name });
 }
 
-/** `12 VMs` where all are, else `12 objects`. */
+/** `12 VMs` if all are VMs, else `12 objects`. */
 function formsOf(objects: readonly ObjectRow[], text: Messages): Plural {
   const types = new Set(objects.map(({ type }) => type));
   const [type = ""] = types;

@@ -4,7 +4,7 @@ import type { Action, Step } from "./action.js";
 import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 import { textOf } from "./text-of.js";
 
-/** A browser that has not begun a download by then was not allowed to, in ms. */
+/** If a download has not started after this time, in ms, the browser has blocked it. */
 const START_MS = 120_000;
 
 export interface SequentialTransfers {
@@ -12,13 +12,14 @@ export interface SequentialTransfers {
   readonly follower: Pick<TaskFollower, "expect">;
   readonly setTimeout?: (run: () => void, ms: number) => unknown;
   readonly clearTimeout?: (timer: never) => void;
-  /** For an object whose transfer has not begun. */
+  /** Reason for an object whose transfer has not started. */
   readonly notBegun: () => string;
 }
 
 /**
- * One transfer after another: the next is requested when the task of the one before has ended, so that
- * neither the browser nor the pool has all of them at once. Those that fail do not stop the others.
+ * Runs one transfer after another: the next is requested when the task of the
+ * previous one has ended, so that neither the browser nor the pool handles all of
+ * them at once. A failed transfer does not stop the others.
  */
 export async function runSequentially(
   parts: SequentialTransfers,
@@ -68,7 +69,7 @@ async function transfer(
   }
 }
 
-/** The task of a transfer that has not succeeded. */
+/** The failure of a transfer whose task did not succeed. */
 class FailedTask extends Error {
   readonly code: string;
 

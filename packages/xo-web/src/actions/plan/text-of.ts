@@ -1,4 +1,4 @@
-/** A field that should be a text, or nothing. */
+/** The field if it is a string, else undefined. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -9,13 +9,13 @@ export interface Upload {
   readonly call: Call;
   readonly toasts: Pick<Toasts, "show">;
   readonly localization: () => Localization;
-  /** Answers `$sendTo`. */
+  /** Operations that answer with `$sendTo`. */
   readonly method: string;
   readonly params: Json;
   readonly file: File;
 }
 
-/** Toasts change this often at most, in ms. */
+/** Minimum interval between two updates of the toast, in ms. */
 const OFTEN_MS = 300;
 
 /** Uploads a file and shows its progress in a toast; continues when the dialog is closed. */

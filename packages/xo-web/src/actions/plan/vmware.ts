@@ -19,7 +19,7 @@ export interface VmwareVm {
   readonly obstacle?: string;
 }
 
-/** As CheckList shows it. */
+/** An item of CheckList. */
 export interface VmOption {
   readonly id: string;
   readonly label: string;
@@ -30,7 +30,7 @@ export interface VmOption {
 /** Rows of the list. */
 const MAX_OPTIONS = 200;
 
-/** Those whose name has the text, with what decides about an import. */
+/** The VMs whose name contains the text, with the properties that matter for an import. */
 export function vmOptions(
   vms: readonly VmwareVm[],
   { search, canStop }: { readonly search: string; readonly canStop: boolean },
@@ -79,7 +79,7 @@ export interface VmwareOrder {
   readonly localization: () => Localization;
   readonly host: string;
   readonly vms: readonly VmwareVm[];
-  /** Of vm.importMultipleFromEsxi. */
+  /** Result of `vm.importMultipleFromEsxi`. */
   readonly params: Readonly<Record<string, Json>>;
 }
 

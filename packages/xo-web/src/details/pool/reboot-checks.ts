@@ -9,7 +9,10 @@ export interface RebootCheck {
   readonly hosts?: readonly string[];
 }
 
-/** @param bearsOneLoss the other hosts have memory for all VMs when the largest host fails */
+/**
+ * @param bearsOneLoss whether the other hosts have memory for all VMs when the
+ *   largest host fails
+ */
 export function rebootChecks(
   hosts: readonly Host[],
   bearsOneLoss: boolean | undefined,
