@@ -45,13 +45,15 @@ t.test("recommendations are reported, with reasons", async (t) => {
   const vm = running.id;
 
   const placed = await api.ask("placement.placeVm", { vm });
-  t.match(placed, { vm, here: { host: running["$container"] } });
+  t.match(placed, { vm, current: { host: running["$container"] } });
   t.match(placed, { agility: { vm, hosts: Array } });
   t.equal((placed as { candidates: unknown[] }).candidates.length, 3);
 
   const survival = await api.ask("placement.getSurvival", { pool });
   t.match(survival, { failures: Number, isExact: Boolean });
   t.ok((survival as Survival).steps.length > 0);
+  const one = await api.ask("placement.getSurvival", { pool, maxFailures: 1 });
+  t.equal((one as Survival).steps.length, 1, "no more failures are examined");
 
   const host = String(running["$container"]);
   const failover = await api.ask("placement.planFailover", {
@@ -133,11 +135,7 @@ t.test("rules are created, changed and deleted", async (t) => {
       (one) => one["source"] !== "xapi",
     );
   t.same(await all(), [
-    // `strict` is the deprecated name of `required`.
-    {
-      id,
-      ...rule(pool, { kind: "anti-affinity", vms, weight: 2, strict: true }),
-    },
+    { id, ...rule(pool, { kind: "anti-affinity", vms, weight: 2 }) },
   ]);
   await api.ask("placementRule.set", { id, name: "other", tag: "db" });
   t.match(await all(), [{ name: "other", tag: "db", vms: undefined }]);
@@ -151,6 +149,8 @@ t.test("rules are created, changed and deleted", async (t) => {
   });
   t.match(await all(), [{ kind: "host-affinity", hosts, weight: undefined }]);
   const wrong = [
+    rule(pool, { kind: "apart", vms }),
+    rule(pool, { kind: "anti-affinity", vms, strict: true }),
     rule(pool, { kind: "anti-affinity" }),
     rule(pool, { kind: "anti-affinity", vms: [vms[0]] }),
     rule(pool, { kind: "anti-affinity", vms, tag: "x" }),
@@ -300,7 +300,7 @@ t.test("a plan runs step by step, up to the first failure", async (t) => {
   t.match(await api.ask("placement.apply", { pool, actions }), {
     done: [{ vm: first, to: b }, { vm: first, to: c }, { vm: third }],
     failed: [],
-    left: [],
+    skipped: [],
   });
   t.same([await home(first), await home(third)], [c, b]);
   calls();
@@ -314,7 +314,7 @@ t.test("a plan runs step by step, up to the first failure", async (t) => {
         code: "STOPPED_MIDWAY",
         done: [],
         failed: [{ step: { vm: second }, error: { code: "INCORRECT_STATE" } }],
-        left: [{ vm: first, to: a }],
+        skipped: [{ vm: first, to: a }],
       },
     },
   });

@@ -73,8 +73,8 @@ t.test(
         /objects restored from the snapshot, as of /,
       );
       const metrics = await (await fetch(`${third.url}/metrics`)).text();
-      t.match(metrics, /^xo_inventory_memory_bytes [1-9]/m);
-      t.match(metrics, /^xo_inventory_memory_failing_pools 0$/m);
+      t.match(metrics, /^xo_inventory_snapshot_cache_bytes [1-9]/m);
+      t.match(metrics, /^xo_inventory_snapshot_cache_failing_pools 0$/m);
       t.equal(await third.server.stop(), 0);
     });
 

@@ -17,13 +17,13 @@ export interface Plan {
 
 export interface FailoverPlan extends Plan {
   readonly survives: boolean;
-  readonly lost: readonly string[];
+  readonly notRestarted: readonly string[];
 }
 
 export interface Outcome {
   readonly done: readonly unknown[];
   readonly failed: readonly unknown[];
-  readonly left: readonly unknown[];
+  readonly skipped: readonly unknown[];
 }
 
 export function uuidOf(
@@ -55,10 +55,10 @@ export function checkOutcome(
   t: Test,
   pool: FastPool,
   { actions }: Plan,
-  { done, failed, left }: Outcome,
+  { done, failed, skipped }: Outcome,
 ): void {
   t.same(failed, []);
-  t.same(left, []);
+  t.same(skipped, []);
   t.equal(done.length, actions.length);
   const last = new Map(actions.map(({ vm, to }) => [vm, to]));
   for (const [vm, to] of last) t.equal(placeOf(pool, vm), to);

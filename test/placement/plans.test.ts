@@ -86,14 +86,14 @@ for (const seed of SEEDS)
         params,
       )) as FailoverPlan;
       t.comment(
-        `${running.length} guests: ${plan.actions.length} actions, ${plan.unplaced.length} unplaced, ${plan.lost.length} lost`,
+        `${running.length} guests: ${plan.actions.length} actions, ${plan.unplaced.length} unplaced, ${plan.notRestarted.length} lost`,
       );
       const reported = [
         ...plan.actions.filter(({ kind }) => kind === "start"),
         ...plan.unplaced,
       ].map(({ vm }) => vm);
       t.same(
-        [...reported, ...plan.lost].toSorted(),
+        [...reported, ...plan.notRestarted].toSorted(),
         guests.map((vm) => uuidOf(pool, "VM", vm)).toSorted(),
         "each VM is reported",
       );
@@ -114,7 +114,7 @@ for (const seed of SEEDS)
       if (plan.survives)
         for (const vm of safe)
           t.equal(db.get("VM", vm)["power_state"], "Running");
-      for (const vm of plan.lost) t.equal(placeOf(pool, vm), undefined);
+      for (const vm of plan.notRestarted) t.equal(placeOf(pool, vm), undefined);
       t.same(pool.guard.violations, []);
     },
   );

@@ -224,25 +224,20 @@ t.test("a password is read from the configured file", async (t) => {
   });
 });
 
-t.test("deprecated keys are accepted with a warning", async (t) => {
+t.test("keys of release 0.1 are refused with their new names", async (t) => {
   const yaml = `
 http: { maxGuestSockets: 7 }
-inventory: { remember: false }
+inventory: { remember: false, persist: true }
 jobs: { keptRunsOfJob: 3, keptRuns: 4 }
 activity: { entries: 16, hours: 2 }
 `;
-  const { config, warnings } = load(t, yaml);
-  t.equal(config.http.maxAnonymousSockets, 7);
-  t.equal(config.inventory.persist, false);
-  t.match(config.jobs, { maxRunsPerJob: 3, maxRuns: 4 });
-  t.match(config.activity, { maxEntries: 16, retentionHours: 2 });
-  t.equal(warnings.length, 6);
-  t.match(
-    warnings.join("\n"),
-    "inventory.remember is deprecated, use inventory.persist",
-  );
-  t.match(problemsOf(t, "inventory: { remember: true, persist: true }\n"), [
-    /^config\.yaml:1: inventory\.remember is the deprecated name of inventory\.persist/,
+  t.match(problemsOf(t, yaml), [
+    /^config\.yaml:2: http\.maxGuestSockets was renamed: use http\.maxAnonymousSockets/,
+    /^config\.yaml:3: inventory\.remember was renamed: use inventory\.persist/,
+    /jobs\.keptRunsOfJob was renamed: use jobs\.maxRunsPerJob/,
+    /jobs\.keptRuns was renamed: use jobs\.maxRuns/,
+    /activity\.entries was renamed: use activity\.maxEntries/,
+    /activity\.hours was renamed: use activity\.retentionHours/,
   ]);
 });
 

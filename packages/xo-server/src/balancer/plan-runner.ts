@@ -13,7 +13,7 @@ import {
 } from "./execute-migration.js";
 import type { Policy } from "./policy.js";
 import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
-import { recordOf } from "./deprecated-names.js";
+import { recordOf } from "./stored-json.js";
 import { toRecord, type RunRecord } from "./run-record.js";
 import type { PoolRuns } from "./pool-runs.js";
 

@@ -62,37 +62,10 @@ export const policyMembers = {
   }),
 };
 
-/** Members that a client may set. The last three are deprecated. */
-export const policyChangeMembers = {
-  ...Type.Partial(Type.Object(policyMembers)).properties,
-  goal: Type.Optional(
-    Type.Enum(["performance", "consolidate", "density"], {
-      description:
-        "performance: relieve overloaded hosts; consolidate: run the VMs on fewer hosts. Deprecated: density (consolidate).",
-    }),
-  ),
-  moveCost: Type.Optional({
-    ...policyMembers.migrationCost,
-    description: "Deprecated: see migrationCost.",
-  }),
-  mostMoves: Type.Optional({
-    ...policyMembers.maxMigrationsPerRun,
-    description: "Deprecated: see maxMigrationsPerRun.",
-  }),
-  repairs: Type.Optional({
-    ...policyMembers.enforceRules,
-    description: "Deprecated: see enforceRules.",
-  }),
-};
-
-/** Members that clients of release 0.1 read. */
-export const oldPolicyMembers = {
-  moveCost: Type.Number({ description: "Deprecated: see migrationCost." }),
-  mostMoves: Type.Integer({
-    description: "Deprecated: see maxMigrationsPerRun.",
-  }),
-  repairs: Type.Boolean({ description: "Deprecated: see enforceRules." }),
-};
+/** Members that a client may set; absent ones are not changed. */
+export const policyChangeMembers = Type.Partial(
+  Type.Object(policyMembers),
+).properties;
 
 export type Policy = Readonly<
   Static<ReturnType<typeof Type.Object<typeof policyMembers>>>

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { Contention, Leases } from "../cluster/leases.js";
-import { toCurrentState } from "./deprecated-names.js";
+import { toCurrentState } from "./stored-json.js";
 import type { PublishedState } from "./published-state.js";
 
 export interface PoolLeaseParts {

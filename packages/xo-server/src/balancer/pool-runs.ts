@@ -1,6 +1,6 @@
 import type { BalancePlan, HostFigures } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
-import { recordOf } from "./deprecated-names.js";
+import { recordOf } from "./stored-json.js";
 import type { RunRecord } from "./run-record.js";
 
 export interface PoolRunsParts {

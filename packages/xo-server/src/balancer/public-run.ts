@@ -1,5 +1,5 @@
 import type { BalancerRun } from "@xo-server/store";
-import { recordOf } from "./deprecated-names.js";
+import { recordOf } from "./stored-json.js";
 import { isVisible, type MaySee } from "./visible-vms.js";
 import { stopMessage } from "./public-reason.js";
 import { stopOf } from "./recent-runs.js";

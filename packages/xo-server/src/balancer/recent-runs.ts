@@ -1,6 +1,6 @@
 import type { BalancerRun } from "@xo-server/store";
 import type { Facts } from "./decide.js";
-import { recordOf } from "./deprecated-names.js";
+import { recordOf } from "./stored-json.js";
 import { VM_CHANGED } from "./pool-run.js";
 import type { MoveRecord } from "./run-record.js";
 import type { RunStop } from "./state.js";

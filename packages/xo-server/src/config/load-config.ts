@@ -14,7 +14,7 @@ import {
 import { toDottedPath } from "../validation/schema-problem.js";
 import { toConfigProblems, type ConfigProblem } from "./config-problem.js";
 import { deepFreeze } from "./deep-freeze.js";
-import { renameDeprecatedKeys } from "./deprecated-keys.js";
+import { findRenamedKeys } from "./renamed-keys.js";
 import type { PoolConfig } from "./pool-config.js";
 import { validate } from "./validate-config.js";
 
@@ -50,17 +50,13 @@ export function loadConfig(
     structuredClone(file?.content ?? {}),
     overrides,
   );
-  const deprecated = renameDeprecatedKeys(content);
-  const problems =
-    deprecated.problems.length > 0 ? deprecated.problems : check(content);
+  const renamed = findRenamedKeys(content);
+  const problems = renamed.length > 0 ? renamed : check(content);
   if (problems.length > 0) throw toError(problems, file, overrides);
   return {
     config: deepFreeze(content as Config),
     path: file?.path,
-    warnings: [
-      ...deprecated.warnings,
-      ...(file === undefined ? [] : warningsAbout(file, content as Config)),
-    ],
+    warnings: file === undefined ? [] : warningsAbout(file, content as Config),
   };
 }
 

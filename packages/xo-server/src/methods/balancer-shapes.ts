@@ -1,9 +1,5 @@
 import { Type } from "typebox";
-import {
-  defaultPolicy,
-  oldPolicyMembers,
-  policyMembers,
-} from "../balancer/policy.js";
+import { defaultPolicy, policyMembers } from "../balancer/policy.js";
 
 const time = Type.Integer({ description: "Time, in ms since the epoch." });
 const optionalTime = Type.Optional(time);
@@ -16,7 +12,6 @@ const Policy = Type.Object({
       "Whether a policy is stored; false: the defaults are returned.",
   }),
   ...policyMembers,
-  ...oldPolicyMembers,
 });
 
 const share = Type.Number({ description: "Share in use, 0 to 1." });

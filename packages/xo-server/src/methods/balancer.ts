@@ -1,10 +1,6 @@
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { Type, type Static } from "typebox";
 import type { Balancer, BalancerStatus } from "../balancer/balancer.js";
-import {
-  toCurrentPolicy,
-  toOldPolicyMembers,
-} from "../balancer/deprecated-names.js";
 import { policyChangeMembers } from "../balancer/policy.js";
 import { toPublicRun } from "../balancer/public-run.js";
 import { toMaySee, type MaySee } from "../balancer/visible-vms.js";
@@ -46,7 +42,6 @@ const toPolicy = (
     pool: id,
     isSet: setAt > 0,
     ...policy,
-    ...toOldPolicyMembers(policy),
   };
 };
 
@@ -84,7 +79,7 @@ export const balancerSetPolicy = defineOperation({
     example: stateExample.policy,
   },
   async handler({ pool: id, ...change }, context) {
-    await context.services.balancer.setPolicy(id, toCurrentPolicy(change));
+    await context.services.balancer.setPolicy(id, change);
     return toPolicy(context, id);
   },
 });
@@ -225,7 +220,7 @@ function toStanding(
   return {
     pool: id,
     name,
-    policy: { pool: id, isSet, ...policy, ...toOldPolicyMembers(policy) },
+    policy: { pool: id, isSet, ...policy },
     ...toPublicState(standing, may),
   } as Standing;
 }

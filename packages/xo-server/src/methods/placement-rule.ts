@@ -17,23 +17,14 @@ const name = Type.String({
   description: "Name of the rule.",
 });
 const kinds = ["affinity", "anti-affinity", "host-affinity"] as const;
-/** Kinds of release 0.1, still accepted. */
-const oldKinds = {
-  together: "affinity",
-  apart: "anti-affinity",
-  location: "host-affinity",
-} as const;
-const kindText =
-  "affinity: all VMs on one host; anti-affinity: no two VMs on one host; host-affinity: VMs only on these hosts, or (with a negative score) on none of them.";
-const kind = Type.Enum(kinds, { description: kindText });
-const kindInput = Type.Enum(["together", "apart", "location", ...kinds], {
-  description: `${kindText} Deprecated: together, apart, location.`,
+const kind = Type.Enum(kinds, {
+  description:
+    "affinity: all VMs on one host; anti-affinity: no two VMs on one host; host-affinity: VMs only on these hosts, or (with a negative score) on none of them.",
 });
 const required = Type.Boolean({
   description:
     "true: a hard constraint, never violated; false: a preference (soft constraint).",
 });
-const strict = Type.Boolean({ description: "Deprecated: see required." });
 const ids = (description: string) =>
   Type.Array(Type.String({ minLength: 1 }), { maxItems: 1_000, description });
 const about = {
@@ -72,7 +63,6 @@ const PublicRule = Type.Object({
   name,
   kind,
   required,
-  strict,
   ...about,
   source: Type.Optional(
     Type.String({
@@ -119,9 +109,8 @@ export const placementRuleCreate = defineOperation({
     {
       pool,
       name,
-      kind: kindInput,
-      required: Type.Optional(required),
-      strict: Type.Optional(strict),
+      kind,
+      required,
       ...about,
     },
     closed,
@@ -134,13 +123,7 @@ export const placementRuleCreate = defineOperation({
   },
   changes: true,
   rest: route("post", "", "CreatePlacementRule", 201),
-  async handler(
-    { kind: kindName, required: isRequired, strict, ...more },
-    { services, objects },
-  ) {
-    const required = isRequired ?? strict;
-    if (required === undefined) throw invalid("required is missing");
-    const rule = { ...more, kind: toKind(kindName), required };
+  async handler(rule, { services, objects }) {
     if (services.store.placementRules.size >= MAX_RULES)
       throw new XoError("LIMIT_REACHED", {
         limit: MAX_RULES,
@@ -159,9 +142,8 @@ export const placementRuleSet = defineOperation({
     {
       id,
       name: Type.Optional(name),
-      kind: Type.Optional(kindInput),
+      kind: Type.Optional(kind),
       required: Type.Optional(required),
-      strict: Type.Optional(strict),
       ...about,
     },
     closed,
@@ -170,17 +152,11 @@ export const placementRuleSet = defineOperation({
   permission: onRule,
   changes: true,
   rest: route("patch", "/{id}", "UpdatePlacementRule", 204),
-  async handler({ id: ruleId, kind: kindName, strict, ...patch }, context) {
+  async handler({ id: ruleId, ...patch }, context) {
     const { vms, tag, ...old } = changeable(context, ruleId);
     const named =
       patch.vms === undefined && patch.tag === undefined ? { vms, tag } : {};
-    const rule = toBody({
-      ...old,
-      ...named,
-      ...(strict === undefined ? {} : { required: strict }),
-      ...(kindName === undefined ? {} : { kind: toKind(kindName) }),
-      ...patch,
-    });
+    const rule = toBody({ ...old, ...named, ...patch });
     await checkRule(rule, context.objects);
     await context.services.store.placementRules.replace(ruleId, rule);
     return true;
@@ -287,7 +263,6 @@ async function withoutHidden(
 function toPublic({ vms, hosts, ...rule }: PlacementRule): PublicRule {
   return {
     ...rule,
-    strict: rule.required,
     ...(vms === undefined ? {} : { vms: [...vms] }),
     ...(hosts === undefined ? {} : { hosts: [...hosts] }),
   };
@@ -300,7 +275,6 @@ function ofXapi(pool: string, { id, name, vms }: XapiGroup): PublicRule {
     name,
     kind: "anti-affinity",
     required: false,
-    strict: false,
     vms: [...vms],
     source: "xapi",
   };
@@ -361,14 +335,6 @@ async function checkRule(
       if (index % CHECKS_PER_TURN === CHECKS_PER_TURN - 1)
         await new Promise(setImmediate);
     }
-}
-
-function toKind(
-  kind: (typeof kinds)[number] | keyof typeof oldKinds,
-): (typeof kinds)[number] {
-  return Object.hasOwn(oldKinds, kind)
-    ? oldKinds[kind as keyof typeof oldKinds]
-    : (kind as (typeof kinds)[number]);
 }
 
 function invalid(reason: string): XoError {

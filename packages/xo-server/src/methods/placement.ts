@@ -1,5 +1,4 @@
 import { XoError } from "@xo-server/model";
-import { toCurrentValue } from "../balancer/deprecated-names.js";
 import type { BalancePolicy, PoolModel } from "@xo-server/placement";
 import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -25,13 +24,9 @@ const hosts = Type.Array(Type.String({ minLength: 1 }), {
   description: "Ids of hosts of one pool.",
 });
 const goal = Type.Optional(
-  Type.Enum(
-    ["performance", "consolidate", "enforce-rules", "density", "repairs"],
-    {
-      description:
-        "Default: the goal of the pool's policy. Deprecated: density (consolidate), repairs (enforce-rules).",
-    },
-  ),
+  Type.Enum(["performance", "consolidate", "enforce-rules"], {
+    description: "Default: the goal of the pool's policy.",
+  }),
 );
 
 const ofPool = (action: Action) => ({
@@ -77,12 +72,7 @@ export const placementPlaceVm = defineOperation({
     );
     const home = model.vms.find(({ id }) => id === vm)?.host;
     const current = placed.candidates.find(({ host }) => host === home);
-    const why = agility.reasons;
-    return {
-      ...placed,
-      ...(current && { current, here: current }),
-      agility: { ...agility, why },
-    } as never;
+    return { ...placed, ...(current && { current }), agility } as never;
   },
 });
 
@@ -119,8 +109,7 @@ export const placementPlanFailover = defineOperation({
     const { signal } = context;
     const { planner } = context.services.placement;
     const found = await planner.failover(model, hosts, {}, { signal });
-    const plan = await hideVms(found, model.vms, context);
-    return { ...plan, lost: plan.notRestarted } as never;
+    return hideVms(found, model.vms, context) as never;
   },
 });
 
@@ -138,25 +127,18 @@ export const placementGetSurvival = defineOperation({
           "Maximum number of failures to examine. Default: 3 in pools of up to 24 hosts, else 2.",
       }),
     ),
-    most: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 64,
-        description: "Deprecated: see maxFailures.",
-      }),
-    ),
   }),
   result: schemas.SurvivalResult,
   permission: ofPool("read"),
   rest: route("get", "/pools/{pool}/placement/survival", "GetSurvival", {
     example: { failures: 1, atMost: 1, isExact: true, steps: [] },
   }),
-  handler: async ({ pool, most: asked }, context) => {
+  handler: async ({ pool, ...params }, context) => {
     const model = await read(pool, context);
-    const most = asked ?? defaultMaxFailures(model);
+    const { maxFailures = defaultMaxFailures(model) } = params;
     const { signal } = context;
     const { planner } = context.services.placement;
-    const options = { maxFailures: most };
+    const options = { maxFailures };
     const found = await planner.survival(model, options, { signal });
     return hideVms(found, model.vms, context) as never;
   },
@@ -204,11 +186,9 @@ const planOperations = [
 ];
 
 const recommend = async (
-  params: { readonly pool: string; readonly goal?: string },
+  { pool, goal }: { readonly pool: string; readonly goal?: string },
   context: OperationContext,
 ) => {
-  const { pool } = params;
-  const goal = toCurrentValue(params.goal);
   const read = await context.services.placement.model(pool);
   const model = checked(read, pool, context);
   const { excluded = [], ...own } =
@@ -298,11 +278,7 @@ export const placementApply = defineOperation({
     const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
     await checkPools(new Set(named), pool, context.objects);
     const { task: work, signal } = context;
-    const steps = actions.map(({ kind, ...step }) => ({
-      ...step,
-      kind: kind === "move" ? ("migrate" as const) : kind,
-    }));
-    const applied = await applyPlan(steps, {
+    const applied = await applyPlan(actions, {
       objects: context.objects,
       clock: context.services.clock,
       work,

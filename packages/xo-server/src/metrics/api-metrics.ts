@@ -1,5 +1,5 @@
 import type { LimitHits } from "../limits/limit-hits.js";
-import { byLabel, gauge, withAlias, type Metric } from "./exposition.js";
+import { byLabel, gauge, type Metric } from "./exposition.js";
 
 /** @param tls undefined: plain HTTP */
 export function toApiMetrics(
@@ -16,13 +16,10 @@ export function toApiMetrics(
     hits.read(),
   );
   if (tls === undefined) return [limitHits];
-  const expiry = withAlias(
-    gauge(
-      "xo_tls_certificate_expiry_timestamp_seconds",
-      "Expiry of the TLS certificate, in seconds since the epoch.",
-      tls.expiresAt / 1000,
-    ),
-    "xo_tls_certificate_end_timestamp_seconds",
+  const expiry = gauge(
+    "xo_tls_certificate_expiry_timestamp_seconds",
+    "Expiry of the TLS certificate, in seconds since the epoch.",
+    tls.expiresAt / 1000,
   );
-  return [limitHits, ...expiry];
+  return [limitHits, expiry];
 }

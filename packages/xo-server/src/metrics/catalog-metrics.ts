@@ -1,5 +1,5 @@
 import type { CatalogStats, QueryStats } from "@xo-server/inventory";
-import { counter, gauge, withAlias, type Metric } from "./exposition.js";
+import { counter, gauge, type Metric } from "./exposition.js";
 
 /** `xo_catalog_*` of GET /metrics. */
 export function toCatalogMetrics(stats: CatalogStats): Metric[] {
@@ -55,22 +55,16 @@ export function toQueryMetrics(stats: QueryStats): Metric[] {
       "Maximum size of the columns.",
       stats.columnLimitBytes,
     ),
-    ...withAlias(
-      gauge(
-        "xo_query_latest_metrics_bytes",
-        "Size of the latest metrics of objects that queries use.",
-        stats.metricsBytes,
-      ),
-      "xo_query_now_bytes",
+    gauge(
+      "xo_query_latest_metrics_bytes",
+      "Size of the latest metrics of objects that queries use.",
+      stats.metricsBytes,
     ),
     gauge("xo_query_results", "Distinct live queries.", stats.results),
-    ...withAlias(
-      gauge(
-        "xo_query_subscribers",
-        "Subscribers of live queries.",
-        stats.subscriptions,
-      ),
-      "xo_query_readers",
+    gauge(
+      "xo_query_subscribers",
+      "Subscribers of live queries.",
+      stats.subscriptions,
     ),
   ];
 }

@@ -53,9 +53,3 @@ export function byLabel(
   }));
   return { name, help, kind, samples };
 }
-
-/** A renamed metric, and a copy under its old name for one release. */
-export function withAlias(metric: Metric, oldName: string): Metric[] {
-  const help = `Deprecated, use ${metric.name}.`;
-  return [metric, { ...metric, name: oldName, help }];
-}

@@ -1,12 +1,6 @@
 import type { Inventory } from "@xo-server/inventory";
 import { poolStates, type PoolState } from "../status/status.js";
-import {
-  byLabel,
-  counter,
-  gauge,
-  withAlias,
-  type Metric,
-} from "./exposition.js";
+import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
 /** @param states of all pools */
 export function toInventoryMetrics(
@@ -84,28 +78,25 @@ function toSnapshotCacheMetrics(
 ): Metric[] {
   if (cache === undefined) return [];
   const metric = (suffix: string, help: string, value: number) =>
-    withAlias(
-      gauge(`xo_inventory_snapshot_cache_${suffix}`, help, value),
-      `xo_inventory_memory_${suffix}`,
-    );
+    gauge(`xo_inventory_snapshot_cache_${suffix}`, help, value);
   return [
-    ...metric("bytes", "Size of the snapshot cache on disk.", cache.bytes),
-    ...metric(
+    metric("bytes", "Size of the snapshot cache on disk.", cache.bytes),
+    metric(
       "restore_seconds",
       "Longest time to restore a pool at the start.",
       cache.restoreMs / 1000,
     ),
-    ...metric(
+    metric(
       "dropped_bytes",
       "Damaged bytes that were dropped at the start.",
       cache.droppedBytes,
     ),
-    ...metric(
+    metric(
       "checkpoint_timestamp_seconds",
       "Time of the last checkpoint, in seconds since the epoch; 0: none.",
       (cache.lastCheckpointAt ?? 0) / 1000,
     ),
-    ...metric(
+    metric(
       "failing_pools",
       "Pools whose last checkpoint failed.",
       cache.failing,

@@ -10,10 +10,7 @@ import {
 const MAX_REPORTED = 1_000;
 
 /** Outcome of a plan, as clients get it. */
-export interface AppliedPlan extends Omit<PlanOutcome, "isAborted"> {
-  /** Deprecated name of `skipped`. */
-  readonly left: readonly PlanStep[];
-}
+export type AppliedPlan = Omit<PlanOutcome, "isAborted">;
 
 /**
  * Executes a plan.
@@ -43,22 +40,16 @@ function outOfOrder(index: number): XoError {
   return new XoError("INVALID_PARAMETERS", { reason });
 }
 
-function toAppliedPlan({
-  done,
-  failed,
-  skipped,
-}: Omit<PlanOutcome, "isAborted">): AppliedPlan {
+function toAppliedPlan({ done, failed, skipped }: AppliedPlan): AppliedPlan {
   const bare = ({ kind, vm, from, to }: PlanStep): PlanStep => ({
     kind,
     vm,
     to,
     ...(from === undefined ? {} : { from }),
   });
-  const notStarted = skipped.slice(0, MAX_REPORTED).map(bare);
   return {
     done: done.slice(0, MAX_REPORTED).map(bare),
     failed: failed.map(({ step, error }) => ({ step: bare(step), error })),
-    skipped: notStarted,
-    left: notStarted,
+    skipped: skipped.slice(0, MAX_REPORTED).map(bare),
   };
 }

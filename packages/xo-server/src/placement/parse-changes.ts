@@ -11,13 +11,6 @@ import type { ChangeInput } from "./schemas.js";
 const newHost = { state: "up", networks: [], srs: [] } as const;
 const newVm = { vcpus: 1, srs: [], networks: [] } as const;
 
-/** Kinds of release 0.1, still accepted. */
-const oldKinds = {
-  "host-out": "host-down",
-  "host-in": "host-up",
-  "vm-gone": "vm-removed",
-} as const;
-
 /**
  * Completes changes for the planner: members that are not given are those of the
  * existing host or VM.
@@ -36,13 +29,7 @@ export function parseChanges(
       requireProperties(host, "memory", "cores");
       return { kind: "host", host: host as HostModel };
     }
-    if (change.kind !== "vm")
-      return {
-        ...change,
-        kind: Object.hasOwn(oldKinds, change.kind)
-          ? oldKinds[change.kind as keyof typeof oldKinds]
-          : change.kind,
-      } as Change;
+    if (change.kind !== "vm") return change;
     const vm = { ...newVm, ...vms.get(change.vm.id), ...change.vm };
     requireProperties(vm, "memory");
     return { kind: "vm", vm: vm as VmModel };

@@ -55,13 +55,11 @@ export const PlacementResult = Type.Object(placementMembers);
 export const PlacedVm = Type.Object({
   ...placementMembers,
   current: optional(Candidate),
-  here: optional({ ...Candidate, description: "Deprecated: see current." }),
   agility: Type.Object({
     vm: id,
     agile: Type.Boolean(),
     hosts: ids,
     reasons: Type.Array(Refusal),
-    why: Type.Array(Refusal, { description: "Deprecated: see reasons." }),
   }),
 });
 
@@ -98,7 +96,6 @@ export const FailoverResult = Type.Object({
   failed: ids,
   survives: Type.Boolean(),
   notRestarted: ids,
-  lost: Type.Array(id, { description: "Deprecated: see notRestarted." }),
 });
 
 export const SurvivalResult = Type.Object({
@@ -181,9 +178,7 @@ export const Recommendation = Type.Object({
 /** An action to execute; other members of a planned action are ignored. */
 export const ActionInput = Type.Object(
   {
-    kind: Type.Enum(["start", "migrate", "move"], {
-      description: "Deprecated: move (migrate).",
-    }),
+    kind: Type.Enum(["start", "migrate"]),
     vm: id,
     from: optional(id),
     to: id,
@@ -207,15 +202,11 @@ const amount = optional(bytes);
 /** A hypothetical change. Members that are not given stay as they are. */
 export const ChangeInput = Type.Union([
   Type.Object({
-    kind: Type.Enum(["host-down", "host-up", "host-out", "host-in"], {
-      description: "Deprecated: host-out (host-down), host-in (host-up).",
-    }),
+    kind: Type.Enum(["host-down", "host-up"]),
     host: id,
   }),
   Type.Object({
-    kind: Type.Enum(["vm-removed", "vm-gone"], {
-      description: "Deprecated: vm-gone (vm-removed).",
-    }),
+    kind: Type.Enum(["vm-removed"]),
     vm: id,
   }),
   Type.Object({
@@ -276,5 +267,4 @@ export const OutcomeResult = Type.Object({
     }),
   ),
   skipped: Type.Array(Step),
-  left: Type.Array(Step, { description: "Deprecated: see skipped." }),
 });

@@ -13,7 +13,7 @@ import type { Test } from "tap";
 import { Balancer } from "../../src/balancer/balancer.js";
 import type { BalancePlanner } from "../../src/balancer/balancer-input.js";
 import { defaultPolicy, type Policy } from "../../src/balancer/policy.js";
-import { recordOf } from "../../src/balancer/deprecated-names.js";
+import { recordOf } from "../../src/balancer/stored-json.js";
 import type { RunRecord } from "../../src/balancer/run-record.js";
 import { PlanRunner } from "../../src/balancer/plan-runner.js";
 import { createAudit } from "../../src/operations/audit.js";

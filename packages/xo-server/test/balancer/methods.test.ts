@@ -84,6 +84,9 @@ t.test("a policy is read and set, absent properties stay", async (t) => {
     { parallel: 0 },
     { intervalSeconds: 1 },
     { nothing: 1 },
+    // Names of release 0.1.
+    { moveCost: 0.1 },
+    { goal: "density" },
   ])
     await t.rejects(call("setPolicy", wrong), { code: "INVALID_PARAMETERS" });
 });

@@ -1,11 +1,9 @@
 import t from "tap";
 import {
-  toCurrentPolicy,
   toPolicy,
   toCurrentRecord,
   toCurrentState,
-  toOldPolicyMembers,
-} from "../../src/balancer/deprecated-names.js";
+} from "../../src/balancer/stored-json.js";
 import { defaultPolicy } from "../../src/balancer/policy.js";
 
 t.test("a policy of release 0.1 is read with its current names", async (t) => {
@@ -26,18 +24,11 @@ t.test("a policy of release 0.1 is read with its current names", async (t) => {
   });
 });
 
-t.test("a current name takes precedence over a deprecated one", async (t) => {
-  t.same(toCurrentPolicy({ mostMoves: 7, maxMigrationsPerRun: 9 }), {
-    maxMigrationsPerRun: 9,
-  });
-});
-
-t.test("policies are returned with the deprecated names too", async (t) => {
-  t.same(toOldPolicyMembers(defaultPolicy), {
-    moveCost: defaultPolicy.migrationCost,
-    mostMoves: defaultPolicy.maxMigrationsPerRun,
-    repairs: defaultPolicy.enforceRules,
-  });
+t.test("a current name takes precedence over one of release 0.1", async (t) => {
+  t.equal(
+    toPolicy({ mostMoves: 7, maxMigrationsPerRun: 9 }).maxMigrationsPerRun,
+    9,
+  );
 });
 
 t.test("a run of release 0.1 is read with its current names", async (t) => {

@@ -3,7 +3,7 @@ import { defaultPolicy, type Policy } from "./policy.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 import type { PublishedState } from "./published-state.js";
 
-/* Names of release 0.1: accepted from clients and found in stored JSON. */
+/* Policies, runs and states in the database, possibly with the names of release 0.1. */
 
 /** Old names of policy members by their current names. */
 const policyNames = {
@@ -30,14 +30,14 @@ const values: Readonly<Record<string, string>> = {
 };
 
 /** @returns the current value for one of release 0.1; any other value unchanged */
-export function toCurrentValue<T>(value: T): T {
+function toCurrentValue<T>(value: T): T {
   return typeof value === "string" && Object.hasOwn(values, value)
     ? (values[value] as T)
     : value;
 }
 
-/** A policy, complete or not, with current names and values. */
-export function toCurrentPolicy(body: unknown): Partial<Policy> {
+/** A stored policy, complete or not, with current names and values. */
+function toCurrentPolicy(body: unknown): Partial<Policy> {
   const policy: Record<string, unknown> = { ...(body as object | undefined) };
   for (const [name, oldName] of Object.entries(policyNames)) {
     if (policy[oldName] !== undefined) policy[name] ??= policy[oldName];
@@ -51,16 +51,6 @@ export function toCurrentPolicy(body: unknown): Partial<Policy> {
 /** @param body stored JSON; members that it does not have get their defaults */
 export function toPolicy(body: unknown): Policy {
   return { ...defaultPolicy, ...toCurrentPolicy(body) };
-}
-
-/** Members that clients of release 0.1 read. */
-export function toOldPolicyMembers(policy: Policy) {
-  const { migrationCost, maxMigrationsPerRun, enforceRules } = policy;
-  return {
-    moveCost: migrationCost,
-    mostMoves: maxMigrationsPerRun,
-    repairs: enforceRules,
-  };
 }
 
 /** A stored move, possibly with the members of release 0.1. */
