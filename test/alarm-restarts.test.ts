@@ -9,11 +9,11 @@ import { StatusPage } from "./status-page.js";
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 t.comment("timeout=400000");
 
-/** Set it to restart more often, for example 100. */
+/** Number of restarts; set it for more, for example 100. */
 const RESTARTS = Number(process.env["XO_ALARM_RESTARTS"] ?? 4);
 const SEED = Number(process.env["XO_ALARM_SEED"] ?? 1);
 
-/** A client of the pool itself: its changes do not pass through the server. */
+/** A XAPI client of the pool: its changes bypass the server. */
 async function openPool({ url, user, password }: Simulated) {
   const call = async (method: string, ...params: unknown[]) => {
     const answer = await fetch(`${url}/jsonrpc`, {
@@ -68,11 +68,11 @@ t.test(
     const vms = await running.api.all({ type: "VM" });
     const refs = new Map<string, string>();
     for (const { id } of vms) refs.set(id, await pool.find(id));
-    /** Ids of the VMs that are halted, as the pool has them. */
+    /** Ids of the VMs that are halted according to the pool. */
     const halted = new Set(
       vms.filter((vm) => vm["power_state"] === "Halted").map(({ id }) => id),
     );
-    /** `raised ID` and `ended ID`, in the order of the changes. */
+    /** `raised ID` and `ended ID` of all notices, in the order of the changes. */
     const expected = [...halted].map((id) => `raised ${id}`);
     const toggle = async (id: string) => {
       const ref = refs.get(id)!;
@@ -86,7 +86,7 @@ t.test(
       await toggle(id);
       expected.push(`${halted.has(id) ? "raised" : "ended"} ${id}`);
     };
-    /** The open alarms are those of the halted VMs. */
+    /** Waits until the open alarms are those of the halted VMs. */
     const evaluated = () =>
       running.page.until(async () => {
         const answer = await running.api.rest(
@@ -121,7 +121,7 @@ t.test(
         { length: 3 },
         () => ids.splice(random(ids.length), 1)[0]!,
       ) as [string, string, string];
-      // The server may not have received it, or be about to send its notice.
+      // The server may not have received the change, or may be about to send its notice.
       if (random(2) === 0) await change(a);
       const signal = random(2) === 0 ? "SIGKILL" : "SIGTERM";
       await running.server.stop(signal);
@@ -133,7 +133,8 @@ t.test(
       running = await start();
       await evaluated();
     }
-    // Its notices come after all that were sent for nothing.
+    // Notices of this change arrive after those of earlier alarms, also of those that were raised and
+    // cleared meanwhile.
     await change(vms[0]!.id);
     await evaluated();
     // A notice that was being sent when the server was killed is sent again after two minutes.

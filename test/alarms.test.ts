@@ -63,7 +63,7 @@ t.test(
     });
     const memory = await find("memory", "raised");
     t.ok(memory.alarms.every(({ value }) => value! > 1024));
-    // One that has been measured: hosts are asked one after the other.
+    // A host that has been measured: hosts are polled one after the other.
     const vm = { id: memory.alarms[0]!.objectId };
     const filter = `id:/^${vm.id}$/ power_state:Halted`;
     await create("halted", { kind: "object", type: "VM", filter });

@@ -93,7 +93,7 @@ export class ApiSession {
     });
   }
 
-  /** @throws Error where the answer is one */
+  /** @throws Error if the response is an error */
   async ask(method: string, params: object = {}): Promise<unknown> {
     const { result, error } = await this.call(method, params);
     if (error !== undefined)
@@ -108,7 +108,7 @@ export class ApiSession {
     return Object.values(found as Record<string, Thing>);
   }
 
-  /** @throws TypeError where there is none */
+  /** @throws TypeError if there is no such object */
   async get(id: string): Promise<Thing> {
     return (await this.all({ id }))[0]!;
   }

@@ -40,10 +40,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Built into files of their own: what they import is needed to build them, not to run the server. */
+/**
+ * Packages that are bundled into built files: they are required to build, not to
+ * run the server.
+ */
 const bundled = new Set(["xo-web"]);
 
-/** Loaded by a path or a command, so that no import names them. */
+/** Packages that are loaded by a path or a command, so that no import names them. */
 const usedWithoutImport = new Set([
   "@xo-server/xo-web", // xo-server serves its built files
   "node-expat", // parser-pool loads it by a name that is an option
@@ -62,7 +65,7 @@ t.test("every package is in the table of allowed imports", async (t) => {
 for (const name of packages) {
   const folder = join(root, "packages", name);
   const sources = filesBelow(join(folder, "src"));
-  // Code finds the folder of a package by its manifest: not an import.
+  // Only resolves the folder of a package by its manifest: not an import.
   const imports = sources
     .flatMap(importsOf)
     .filter(({ specifier }) => !specifier.endsWith("/package.json"));

@@ -1,6 +1,6 @@
 /**
- * The rows of a table to try. Where XO_TEST_SEED is a number, as `npm test` sets
- * it: a quarter of them, another one for each of four numbers in a row.
+ * The rows of a table to test. If XO_TEST_SEED is a number, as `npm test` sets it:
+ * a quarter of them, a different one for each of four consecutive numbers.
  */
 export function chosenRows<T>(rows: readonly T[]): readonly T[] {
   const chosen = process.env["XO_TEST_SEED"];

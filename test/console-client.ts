@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 
-/** How a console was refused, before there was a WebSocket. */
+/** How a console was refused before the WebSocket was opened. */
 export interface Refusal {
   readonly status: number;
   readonly body: { readonly code?: string; readonly data?: unknown };
@@ -68,7 +68,7 @@ export class ConsoleClient {
     for (const part of bytes) this.socket.send(Buffer.from(part as string));
   }
 
-  /** Exactly so many bytes. @throws Error where the console ends before */
+  /** Reads exactly this number of bytes. @throws Error if the console ends before */
   async read(count: number): Promise<Buffer> {
     while (this.#rest.length < count) await this.#more();
     const bytes = this.#rest.subarray(0, count);
@@ -76,7 +76,7 @@ export class ConsoleClient {
     return bytes;
   }
 
-  /** Until a text has come. */
+  /** Reads until a text has arrived. */
   async find(requested: string): Promise<void> {
     while (!this.#rest.includes(requested)) await this.#more();
     this.#rest = this.#rest.subarray(
@@ -132,7 +132,7 @@ export class ConsoleClient {
   }
 }
 
-/** @throws Error where it was refused */
+/** @throws Error if it was refused */
 export function opened(outcome: ConsoleClient | Refusal): ConsoleClient {
   if (outcome instanceof ConsoleClient) return outcome;
   throw new Error(`refused: ${JSON.stringify(outcome)}`);

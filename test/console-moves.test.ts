@@ -15,7 +15,8 @@ t.test("the console continues after a migration", LIMIT, async (t) => {
     opened(await ConsoleClient.open(t, `${url}/api/consoles/${id}`, headers));
   const hosts = await admin.all({ type: "host" });
   const running = await admin.all({ type: "VM", power_state: "Running" });
-  // Members refuse consoles of VMs that are not theirs: it must be the right one.
+  // Members refuse consoles of VMs that run on other hosts, so the server must connect to the right
+  // one.
   for (const host of hosts) {
     const vm = running.find(({ $container }) => $container === host.id)!;
     const client = await open(t, vm.id);

@@ -11,18 +11,18 @@ import { createLoggers, loadConfig, startServer } from "@xo-server/xo-server";
 import { ApiSession, PASSWORD } from "./api-session.js";
 import { StatusPage } from "./status-page.js";
 
-/** Calls that the server sends to pools all the time, by whichever operation. */
+/** Calls that the server sends to pools regularly, whatever the operation. */
 const USUAL =
   /^(event\.|session\.|task\.|system\.|.*\.get_all(_records)?$|pool\.get_)/;
 
-/** A server and pools in this process: their databases can be looked at. */
+/** A server and pools in this process, so that tests can read the databases of the pools. */
 export interface ControlledPools {
   readonly url: string;
   readonly api: ApiSession;
   readonly pools: readonly SimulatedPool[];
-  /** Calls that pools have got since this was asked last, but those that are usual. */
+  /** Calls that pools have received since this was last read, except for the regular ones. */
   readonly calls: () => readonly string[];
-  /** Of a VM and the like, by their uuid, as XAPI has it now. */
+  /** Current record of a VM or another object in the pool, by its UUID. */
   readonly record: (
     className: string,
     uuid: string,
@@ -30,7 +30,7 @@ export interface ControlledPools {
   ) => Readonly<Record<string, unknown>>;
 }
 
-/** Everything takes a twentieth of its time. */
+/** All durations are a twentieth of the real ones. */
 const PACE = 0.05;
 
 export async function startControlled(

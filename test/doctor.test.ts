@@ -19,7 +19,7 @@ interface Report {
   }[];
 }
 
-/** config.yaml and a data folder. Programs run in folders of their own. */
+/** config.yaml and a data folder. Programs run in separate folders. */
 class Installation {
   readonly #t: Test;
   readonly folder: string;

@@ -22,7 +22,7 @@ interface Run {
   }[];
 }
 
-/** A simulated pool that lives on, and a server that can be killed and started again. */
+/** A simulated pool that keeps running, and a server that can be killed and started again. */
 async function setUp(t: Test, ...pool: string[]) {
   const [simulated] = await simulate(t, ...pool);
   const cwd = t.testdir({
@@ -37,13 +37,13 @@ async function setUp(t: Test, ...pool: string[]) {
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     return { server, api: await ApiSession.open(t, url) };
   };
-  /** The next such call fails, or takes so many ms more. */
+  /** The next such call fails, or is delayed by a number of ms. */
   const upset = async (how: object) => {
     const init = { method: "POST", body: JSON.stringify(how) };
     const answer = await fetch(`${simulated!.url}/sim/fail`, init);
     if (!answer.ok) throw new Error(await answer.text());
   };
-  /** Resolves when the pool has received the calls that are to be upset. */
+  /** Resolves when the pool has received the calls that the faults apply to. */
   const received = () =>
     until(async () => {
       const answer = await fetch(`${simulated!.url}/sim`);
@@ -60,13 +60,13 @@ async function runsOf(api: ApiSession, jobId: unknown): Promise<Run[]> {
   return (page as { runs: Run[] }).runs;
 }
 
-/** Does it, and the log of that. */
+/** Runs the job. @returns its log */
 async function run(api: ApiSession, id: unknown): Promise<Run> {
   await api.call("job.runNow", { id, wait: true });
   return (await runsOf(api, id))[0]!;
 }
 
-/** Asks until there is something. */
+/** Repeats until there is a result. */
 async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await ask();
@@ -124,7 +124,7 @@ t.test(
         other: { "xo:snapshot-policy": id },
       });
       await run(api, id);
-      // Marks are seen within a moment.
+      // Changed tags reach the mirror with a delay.
       const planned = await until(async () => {
         const { snapshots } = (await api.ask("job.plan", {
           id,

@@ -8,7 +8,7 @@ interface Task {
 
 const REBOOT = "Async.VM.hard_reboot";
 
-/** A server with a pool, whose answers get lost. */
+/** A server with a pool whose answers get lost. */
 async function setUp(t: Test) {
   const server = await startControlled(t, { hosts: 3, vms: 30, seed: 5 });
   const { api } = server;
@@ -24,7 +24,7 @@ async function setUp(t: Test) {
       const ended = await api.rest("GET", `/tasks/${taskId}?wait=true`);
       return (await ended.json()) as Task;
     },
-    /** How often the pool has got each call. */
+    /** Number of times that the pool has received each call. */
     received: (): readonly number[] => {
       const times = new Map<string, number>();
       for (const { method, object } of pool.calls())

@@ -10,11 +10,11 @@ import { StatusPage } from "./status-page.js";
 export interface MailingServer {
   readonly url: string;
   readonly api: ApiSession;
-  /** As they came, headers included. */
+  /** The mails as received, with headers. */
   readonly letters: readonly string[];
 }
 
-/** A server over a pool of two hosts, and a mail server that keeps what it gets. */
+/** A server over a pool of two hosts, and a mail server that stores received mails. */
 export async function startMailingServer(t: Test): Promise<MailingServer> {
   const letters: string[] = [];
   const mail = createServer((socket) => {

@@ -9,7 +9,7 @@ interface Notice {
   readonly alarms: readonly { readonly objectId: string }[];
 }
 
-/** A web hook and a mail server that keep the notices of alarms. */
+/** A web hook and a mail server that store the notices of alarms. */
 export interface NoticeSinks {
   readonly hookUrl: string;
   readonly mailPort: number;

@@ -33,7 +33,7 @@ const limits: Row["refusals"] = {
   Paused: "VM_NOT_HALTED",
 };
 
-/** `OTHER` stands for another host of the pool, `SR` for one that all hosts see. */
+/** `OTHER` stands for another host of the pool, `SR` for one that all hosts reach. */
 const rows: readonly Row[] = [
   {
     method: "vm.start",
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Operations that a VM can be protected from, and the state that each is done in. */
+/** Operations that can be blocked for a VM, and the state that each requires. */
 const blockable: readonly (readonly [string, State, string, object?])[] = [
   ["start", "Halted", "vm.start"],
   ["start_on", "Halted", "vm.start", { host: "OTHER" }],
@@ -228,7 +228,7 @@ t.test("each operation, in each state", async (t) => {
     ]);
     return Object.fromEntries(filled) as Record<string, unknown>;
   };
-  /** Some operations call it `vm`. */
+  /** Some operations name the parameter `vm`. */
   const named = (method: string, id: string) =>
     ["vm.copy", "vm.migrate"].includes(method) ? { vm: id } : { id };
 

@@ -10,13 +10,13 @@ interface MethodInfo {
   readonly params: Readonly<Record<string, Schema & { optional?: boolean }>>;
 }
 
-/** In the texts of all objects that the callers have no right on. */
+/** A text in all objects that the callers have no right on. */
 const CANARY = "canary-of-others";
 
 /** These end the session of the caller. */
 const SKIPPED = new Set(["session.signOut"]);
 
-/** Types of the objects that parameters name, and that belong to others. */
+/** Types of objects of other users that parameters refer to. */
 const TYPES = [
   ...["VM", "VM-snapshot", "VM-template", "VDI", "SR"],
   ...["network", "host", "pool", "VIF", "VBD", "PIF", "PBD"],
@@ -51,7 +51,7 @@ t.test("operations do not reach objects of others", async (t) => {
 
   const [foreign] = await api.all({ type: "VM", power_state: "Running" });
   await api.ask("vm.snapshot", { id: foreign!.id });
-  // A description of each object of others can be recognized in any answer.
+  // Each object of other users has a recognizable description, to be found in any answer.
   for (const className of ["VM", "VDI", "SR", "network", "host", "pool"])
     for (const ref of [...database.table(className).rows.keys()])
       database.update(className, ref, { name_description: CANARY });

@@ -25,7 +25,7 @@ interface Row {
   readonly enabled: boolean;
 }
 
-/** How the pool is: starts of hosts, and where VMs run. */
+/** State of the pool: starts of hosts, and the hosts of VMs. */
 async function lookAt(session: ApiSession) {
   const read = async (path: string) =>
     (await (await session.rest("GET", path)).json()) as Row[];
@@ -73,7 +73,7 @@ for (const [kind, step] of [
         (await (
           await session.rest("GET", `/tasks/${taskId}${query}`)
         ).json()) as Task;
-      /** It is at this step of the second host. */
+      /** The operation is at this step for the second host. */
       const isThere = ({ tasks }: Task) =>
         tasks[1]?.tasks.at(-1)?.properties.name === step;
       while (!isThere(await task(first))) await pause(20);

@@ -14,7 +14,7 @@ const SIZE = [
   ...PACE,
 ];
 
-/** Asks until there are as many. */
+/** Repeats the request until there are as many. */
 async function until(
   { list }: StorageBench,
   folder: string,

@@ -40,7 +40,7 @@ async function roll(
   return (await admin.rest("GET", `/tasks/${taskId}?wait=true`)).body;
 }
 
-/** How the pool is: starts of hosts, and where VMs run. */
+/** State of the pool: starts of hosts, and the hosts of VMs. */
 async function lookAt({ list }: StorageBench) {
   const hosts = await list("hosts");
   const vms = await list("vms", "power_state:Running");

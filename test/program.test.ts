@@ -104,7 +104,7 @@ t.test("the bundled program creates a self-signed certificate", async (t) => {
 });
 
 t.test("systemd is notified of the start and of the stop", async (t) => {
-  // In the place of the real one: writes what it is called with.
+  // Replaces the real program: writes its arguments to a file.
   const program = '#!/bin/sh\necho "systemd-notify" "$@" >> notified\n';
   const folder = t.testdir({ "systemd-notify": program });
   await chmod(join(folder, "systemd-notify"), 0o755);

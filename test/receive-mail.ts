@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** As much of SMTP as a client needs that sends one letter to one recipient. */
+/** The part of SMTP that a client needs to send one mail to one recipient. */
 export function receiveMail(
   socket: Socket,
   onLetter: (letter: string) => void,

@@ -64,7 +64,7 @@ for (const { name, factor, prepare, end, status } of ENDS)
       const automation = await Automation.start(api, pool.id, HALF_MINUTE);
       t.ok(await automation.isRestored(), "they act before");
       await prepare?.(update);
-      // Time for both to be seen.
+      // Time for both to reach the server.
       pool.sim.slowNext("host.evacuate", 300_000);
       await update.begin();
       await automation.balancerWaits();

@@ -4,7 +4,10 @@ import { WatchedUpdate } from "./rolling/watched-update.js";
 
 t.comment("timeout=2400000");
 
-/** In `npm test` an eighth of the faults, another one each day. `XO_ROLLING_FAULT`: those whose names match it. */
+/**
+ * In `npm test` an eighth of the faults, a different one each day.
+ * `XO_ROLLING_FAULT`: only those whose names match it.
+ */
 function chosen(): readonly UpdateFault[] {
   const requested = process.env["XO_ROLLING_FAULT"];
   if (requested !== undefined)

@@ -15,7 +15,7 @@ const POOLS = Number(process.env["XO_ROLLING_POOLS"] ?? 40);
 const FIRST = Number(process.env["XO_ROLLING_SEED"] ?? 1);
 /** Pools that one server updates at the same time. */
 const AT_ONCE = 10;
-/** Less where the machine has other work: `XO_ROLLING_FACTOR=10`. */
+/** Lower on a busy machine: `XO_ROLLING_FACTOR=10`. */
 const FACTOR = Number(process.env["XO_ROLLING_FACTOR"] ?? 30);
 const XAPI = "callTimeoutMs: 20000";
 /** What rolling updates do not read is left out: accelerated, it was a third of the CPU time. */
@@ -76,7 +76,10 @@ function hasHa({ db }: FastPool): boolean {
   return [...db.records("pool")][0]![1]["ha_enabled"] === true;
 }
 
-/** Enables HA. What the pool refuses is left: a host without a shared SR, VMs that cannot be restarted elsewhere, too many failures. */
+/**
+ * Enables HA. Refusals of the pool are accepted: a host without a shared SR, VMs
+ * that cannot be restarted elsewhere, too many failures.
+ */
 async function enableHa(
   api: FastPools["api"],
   pool: FastPool,
@@ -99,7 +102,7 @@ async function enableHa(
   });
 }
 
-/** What is wrong with a pool after its update. */
+/** Problems of a pool after its update. */
 function problemsOf(
   pool: FastPool,
   log: PoolLog,

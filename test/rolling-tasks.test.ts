@@ -16,7 +16,7 @@ interface State {
 const stateOf = async ({ api, pool }: WatchedUpdate) =>
   (await api.ask("pool.getRollingState", { pool: pool.id })) as State;
 
-/** Asks until the state is so; the limit of the test is that of its patience. */
+/** Repeats until the state is as expected; the time limit of the test ends it. */
 async function until(
   update: WatchedUpdate,
   isSo: (state: State) => boolean,

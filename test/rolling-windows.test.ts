@@ -45,7 +45,7 @@ async function ended({ admin }: StorageBench, task: string) {
   };
 }
 
-/** Asks until the state is so; the limit of the test is that of its patience. */
+/** Repeats until the state is as expected; the time limit of the test ends it. */
 async function until(
   { admin }: StorageBench,
   pool: string,

@@ -28,7 +28,10 @@ interface Message {
   };
 }
 
-/** What clients of Xen Orchestra do: number from 0, keep a copy of all objects by `all`. */
+/**
+ * What clients of Xen Orchestra do: number requests from 0, and keep a copy of all
+ * objects by `all`.
+ */
 class OldClient {
   readonly copy = new Map<string, Thing>();
   readonly #socket: WebSocket;
@@ -70,7 +73,7 @@ class OldClient {
     return result;
   }
 
-  /** Waits until the copy says so. */
+  /** Waits until the copy matches. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await sleep(20);
   }

@@ -57,7 +57,7 @@ export class RunningProgram {
     return this.lines.join("\n");
   }
 
-  /** What the first line that fits has in its first group (or all that fits). */
+  /** Resolves with the first group of the first matching line (or the whole match). */
   async find(pattern: RegExp): Promise<string> {
     for (;;) {
       for (const line of this.lines) {
@@ -70,7 +70,7 @@ export class RunningProgram {
     }
   }
 
-  /** Asks it to end; how it did. */
+  /** Sends SIGTERM. @returns how the program ended */
   stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | string> {
     this.child.kill(signal);
     return this.ended;
@@ -95,7 +95,7 @@ export interface ProgramOptions {
   readonly cwd?: string;
   /** Options of node itself. */
   readonly nodeArgs?: readonly string[];
-  /** A command that executes the program that its last arguments name. */
+  /** A command that executes the program in its last arguments. */
   readonly within?: readonly string[];
 }
 

@@ -9,9 +9,9 @@ const PASSWORD = "correct horse battery";
 export interface SignedIn {
   /** @param path under /rest/v0 */
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
-  /** The answer's JSON; throws unless it is good. */
+  /** The JSON of the response. @throws unless the status is a success */
   readonly read: (path: string) => Promise<unknown>;
-  /** The task of an action, when it has ended. */
+  /** The task of an action, after it has ended. */
   readonly act: (path: string, body?: object) => Promise<EndedTask>;
 }
 

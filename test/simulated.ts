@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import { RunningProgram } from "./running-program.js";
 
-/** A pool of xapi-sim, as it says itself. */
+/** A pool of xapi-sim, as the simulator describes itself. */
 export interface Simulated {
   readonly name: string;
   readonly url: string;

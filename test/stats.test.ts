@@ -12,7 +12,7 @@ interface Stats {
   readonly stats: Readonly<Record<string, unknown>>;
 }
 
-/** Reads again until it is as it should be; what is followed comes with time. */
+/** Repeats until the statistics are as expected; polled data arrives with a delay. */
 async function until<T>(
   read: () => Promise<unknown>,
   isRight: (answer: T) => boolean,

@@ -74,7 +74,7 @@ export class StatusPage {
     this.#socket.terminate();
   }
 
-  /** The status as soon as it is as wanted. */
+  /** Resolves with the status as soon as it is as expected. */
   async until(
     isWanted: (status: Status) => boolean | Promise<boolean>,
   ): Promise<Status> {
@@ -110,7 +110,7 @@ export class StatusPage {
       this.#status = result.status;
       this.#revision = result.revision;
     }
-    // Of others, such as of a server that stops or is busy, the status is no part.
+    // Notifications of other kinds, such as those of a server that stops or is busy, contain no status.
     if (params?.patch === undefined && params?.status === undefined) return;
     if (params.patch === undefined) this.#status = params.status!;
     else if (params.base === this.#revision)

@@ -40,7 +40,7 @@ export interface StorageBench {
   ) => Promise<Operator>;
   /** Objects of a type, as REST filters them. */
   readonly list: (folder: string, filter?: string) => Promise<Row[]>;
-  /** Asks until there are no such objects; the limit of the test is that of its patience. */
+  /** Repeats until there are no such objects; the time limit of the test ends it. */
   readonly untilGone: (folder: string, filter: string) => Promise<void>;
 }
 

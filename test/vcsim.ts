@@ -8,13 +8,13 @@ import { createInterface } from "node:readline";
 import { once } from "node:events";
 import type { Test } from "tap";
 
-/** govmomi's simulator of vCenter; XO_VCSIM names another place. */
+/** govmomi's simulator of vCenter; the environment variable XO_VCSIM sets another path. */
 const VCSIM = process.env["XO_VCSIM"] ?? "/tmp/gov/vcsim";
 
-/** False: it is there. */
+/** Why it cannot be used; false: it is installed. */
 export const noVcsim: string | false = existsSync(VCSIM)
   ? false
-  : "vcsim is not there: GOBIN=/tmp/gov go install github.com/vmware/govmomi/vcsim@v0.37.3";
+  : "vcsim is not installed: GOBIN=/tmp/gov go install github.com/vmware/govmomi/vcsim@v0.37.3";
 
 export interface Vcsim {
   /** `127.0.0.1:port` */

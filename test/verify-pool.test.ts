@@ -37,7 +37,7 @@ t.test("a pool is compared with the mirror", LIMIT, async (t) => {
     for (let i = 0; i < 1_000; i++)
       database.create("message", { name: "m", cls: "VM" });
     await t.resolves(verify({ classes: ["message"] }));
-    // More than the pool remembers: the deletions of some are dropped.
+    // More events than the pool retains: the deletions of some are dropped.
     for (const ref of [...database.refs("message")].slice(0, 900))
       database.destroy("message", ref);
     const first = await verify({ classes: ["message"] });

@@ -7,7 +7,10 @@ t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 
-/** Reads all, may do everything to VMs and templates, and nothing to what they would use. */
+/**
+ * May read everything and do everything with VMs and templates, but nothing with
+ * objects that they would use.
+ */
 const privileges = [
   { resource: "*", action: "read" },
   ...["VM", "VM-template", "VM-snapshot"].map((resource) => ({

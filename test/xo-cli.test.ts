@@ -18,7 +18,7 @@ interface Row {
   readonly power_state: string;
 }
 
-/** The demo, all of it listed, and xo-cli in processes of its own. */
+/** A demo server that has loaded all pools, and xo-cli in processes of its own. */
 async function startDemo(t: Test) {
   const home = t.testdir({ server: {}, cli: {} });
   const server = new RunningProgram(
@@ -150,7 +150,7 @@ t.test(
     const [sr] = await list("sr", "--filter", "content_type:user");
     const file = join(cwd, "random.raw");
     await writeFile(file, randomBytes(16 * 2 ** 20));
-    // The response and the rest of the file are on the way at the same time.
+    // The response and the rest of the file are in transit at the same time.
     for (let attempt = 0; attempt < 3; attempt++) {
       const args = ["call", "vm.import", `sr=${sr!.id}`, `@=${file}`];
       const { output, code } = await run(args);

@@ -192,7 +192,7 @@ t.test("two repositories are written from one reading", async (t) => {
   const id = String(
     await api.ask("job.create", { job: { ...job, repositories: ids } }),
   );
-  /** How often the pool was asked for the content of the disk, and the log. */
+  /** Number of requests to the pool for the content of the disk, and the log. */
   const run = async () => {
     controlled.calls();
     const { vms } = await runJob(api, id);

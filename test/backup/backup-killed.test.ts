@@ -23,7 +23,7 @@ const SEED = Number(process.env["XO_BACKUP_SEED"] ?? Date.now() % 100_000);
 /** Runs of a job that the server keeps (jobs.maxRunsPerJob). */
 const KEPT_RUNS = 100;
 
-/** A simulated pool that lives on, and a server that can be killed and started again. */
+/** A simulated pool that keeps running, and a server that can be killed and started again. */
 async function setUp(t: Test) {
   const [simulated] = await simulate(t, "--hosts", "1", "--vms", "6");
   const cwd = t.testdir({
@@ -48,7 +48,7 @@ async function ended(api: ApiSession, jobId: string): Promise<LoggedRun> {
   }
 }
 
-/** The server sees a change of a pool a moment later. */
+/** The server receives a change of a pool with a delay. */
 async function untilUnblocked(api: ApiSession, vm: string): Promise<void> {
   for (;;) {
     const { blockedOperations } = await api.get(vm);

@@ -8,8 +8,9 @@ import { simulateIn } from "../simulated.js";
 import { emptyFolder } from "./repository-folders.js";
 
 /*
- * docs/backup.md, "When the server is lost too", with its commands: only xo-cli, and
- * what an administrator has left, the storage with the repository and its sheet.
+ * Executes docs/backup.md, "When the server is lost too", with its commands: only
+ * xo-cli, and what an administrator still has, the storage with the repository and
+ * the recovery sheet.
  */
 
 t.comment("timeout=600000");
@@ -46,7 +47,7 @@ class Site {
     return server;
   }
 
-  /** The password that the server has written for the first sign-in. */
+  /** The initial password that the server has written to a file. */
   async initialPassword(): Promise<string> {
     const path = join(this.folder, "data", "initial-admin-password");
     return (await readFile(path, "utf8")).trim();
@@ -72,7 +73,7 @@ class Site {
     return (output === "" ? undefined : JSON.parse(output)) as Result;
   }
 
-  /** `xo-cli list TYPE --filter ...`, until there is one. */
+  /** `xo-cli list TYPE --filter ...`, repeated until an object is found. */
   async find(type: string, filter: string): Promise<Thing> {
     for (;;) {
       const args = ["--json", "list", type, "--filter", filter];
@@ -106,7 +107,10 @@ interface Lost {
   readonly original: string;
 }
 
-/** What there was: a server and a pool; backups of a VM, of the pool's database and of the server. Both are lost. */
+/**
+ * The state before: a server and a pool; backups of a VM, of the pool's database
+ * and of the server. Server and pool are lost.
+ */
 async function loseEverything(t: Test): Promise<Lost> {
   const folder = await emptyFolder(t, "repository");
   const site = new Site(t, await emptyFolder(t, "old"));
@@ -164,7 +168,7 @@ async function loseEverything(t: Test): Promise<Lost> {
       ...shared,
     },
   ]) {
-    // The last one backs up the password.
+    // The last run backs up the password.
     if (job.type === "metadataBackup") {
       const initial = await site.initialPassword();
       await site.call(

@@ -157,7 +157,7 @@ t.test(
     t.equal(nameOf(controlled, pool), "changed");
     await api.ask("metadataBackup.restore", { id: backup, dryRun: true });
     t.equal(nameOf(controlled, pool), "changed", "a dry run changes nothing");
-    // Before the restore: that restarts the toolstack.
+    // Comes before the successful restore, because that restarts the toolstack.
     await t.test("a pool that refuses it keeps its database", async (t) => {
       pools[0]!.failNext(
         "http/put_pool_xmldbdump",

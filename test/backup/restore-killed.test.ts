@@ -66,7 +66,7 @@ t.test(
       name: "restored",
     });
     const { taskId } = (await answer.json()) as { taskId: string };
-    // Each time at another point of the restore.
+    // The server is killed at a different point of the restore each time.
     for (const ms of [150, 900, 2_000]) {
       await pause(ms);
       const { child } = program;

@@ -256,7 +256,7 @@ t.test("a VM is downloaded as XVA, which a pool imports", async (t) => {
   t.same(record["NVRAM"], { "EFI-variables": "AAA=" });
   t.equal((record["VTPMs"] as string[]).length, 1);
   t.equal((record["VIFs"] as string[]).length > 0, true);
-  // A block that is not what it was is refused: the checksums are compared.
+  // A damaged block is refused, because checksums are compared.
   xva[xva.indexOf(first.subarray(0, 512))]! ^= 1;
   const damaged = (await api.ask("vm.import", { sr: sr.id })) as {
     $sendTo: string;

@@ -46,7 +46,7 @@ t.test(
     const controlled = await setUp(t, 2);
     const { api, pools, vm, id, repository } = controlled;
     pools[0]!.faults.set("drop", { value: true, method: "nbd" });
-    // Nothing goes wrong, but exports are counted.
+    // No fault is injected, but exports are counted.
     const { injectedErrors } = pools[0]!;
     injectedErrors.add({ method: "http/get_export", delayMs: 1, times: 100 });
     const run = await runJob(api, id);

@@ -8,7 +8,7 @@ import { consoleErrorsOf, noBrowserReason, openBrowser } from "./chromium.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
-/** Where a screenshot of the end is written. */
+/** Path of a screenshot of the final state. */
 const screenshots = process.env["SCREENSHOTS"];
 const PASSWORD = "a day at work";
 
@@ -96,7 +96,7 @@ t.test(
   },
 );
 
-/** @returns its address, as one types it */
+/** @returns the address of the host */
 async function startPool(t: Test): Promise<string> {
   const pool = new RunningProgram(t, "xapi-sim", [
     ...["--pool", "C", "--members", "99", "--churn", "5"],
@@ -107,7 +107,7 @@ async function startPool(t: Test): Promise<string> {
   return new URL(pools[0]!.url).host;
 }
 
-/** Without any pool. @returns the address of its page */
+/** Starts without any pool. @returns the address of the page */
 function startServer(t: Test): Promise<string> {
   const server = new RunningProgram(
     t,
@@ -130,7 +130,7 @@ async function signIn(page: Page): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** In the list of all VMs, by the figures of now. It opens its page. */
+/** Opens the page of a VM from the list of all VMs, by its current metrics. */
 async function findBusiest(page: Page): Promise<string> {
   await page.locator("#side-bar").getByRole("link", { name: "VMs" }).click();
   const rows = page.getByRole("row");
@@ -165,7 +165,7 @@ async function needsStorageMigration(page: Page): Promise<boolean> {
   return text.includes("Requires storage migration");
 }
 
-/** Gives the thing that is made a name, and has it made. */
+/** Enters the name of the new object, and creates it. */
 async function inDialog(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);

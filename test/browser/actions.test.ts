@@ -22,7 +22,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     const [vm] = await list("vms", filter);
     return { id: vm!.id, name: String(vm!["name_label"]) };
   };
-  /** One that runs, whose disks each host of its pool reaches. */
+  /** A running VM whose disks are reachable from each host of its pool. */
   const sharedVm = async () => {
     const shared = new Set((await list("srs", "shared?")).map(({ id }) => id));
     const local = (await list("vdis"))
@@ -246,7 +246,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
     const size = page.getByLabel("Size of disk 1");
     await size.fill("77");
-    // Something of the pool changes before the field is left.
+    // Another property of the pool changes before the focus leaves the field.
     const [sr] = await list("srs", "content_type:user");
     await admin.ask("sr.set", { id: sr!.id, name_label: "renamed meanwhile" });
     await page

@@ -76,7 +76,7 @@ t.test(
   },
 );
 
-/** Keeps what is posted. */
+/** Records the bodies of all posts. */
 async function startChatService(t: Test) {
   const received: string[] = [];
   const server = createServer((request, answer) => {

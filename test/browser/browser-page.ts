@@ -23,7 +23,7 @@ export interface PageOptions {
   /** `name=value` of a session; empty: not signed in. */
   readonly cookie: string;
   readonly view?: View;
-  /** Before the page loads. */
+  /** Called before the page loads. */
   readonly prepare?: (page: Page) => unknown;
 }
 
@@ -50,7 +50,7 @@ export async function openPage(
   return { page, consoleErrors };
 }
 
-/** Accessibility and width of what is shown now, in light and dark, wide and narrow. */
+/** Checks accessibility and width of the shown page, in light and dark, wide and narrow. */
 export async function checkViews(
   t: Test,
   page: Page,
@@ -65,7 +65,7 @@ export async function checkViews(
   await page.setViewportSize({ width: wide.width, height: 900 });
 }
 
-/** Whether the page does not scroll sideways. */
+/** Whether the page does not scroll horizontally. */
 export function fitsWindow(page: Page): Promise<boolean> {
   return page.evaluate(
     () => document.documentElement.scrollWidth <= window.innerWidth,

@@ -4,8 +4,8 @@ import type { BrowserContext } from "playwright-core";
 import { webRoot } from "./chromium.js";
 
 /**
- * A page of a real server, with the files of WEB_ROOT where that is set: while a
- * page is worked on, `npx vite build --outDir` leaves them elsewhere.
+ * A page of a real server, with the files of WEB_ROOT if it is set: during
+ * development, `npx vite build --outDir` writes them to another folder.
  */
 export async function serveBuilt(
   context: BrowserContext,
@@ -13,7 +13,7 @@ export async function serveBuilt(
 ): Promise<void> {
   if (process.env["WEB_ROOT"] === undefined) return;
   const { headers } = await fetch(url);
-  // Chromium takes such files for those of another network.
+  // Chromium treats such files as coming from another network.
   await context.grantPermissions(["local-network-access"]);
   const policy = headers.get("content-security-policy") ?? "";
   await context.route(

@@ -21,7 +21,7 @@ export function findChromium(): string | undefined {
   return places.find((place) => place !== undefined && existsSync(place));
 }
 
-/** Why browser tests cannot run here; undefined when they can. For tap's `skip`. */
+/** Why browser tests cannot run here; undefined if they can. For tap's `skip`. */
 export function noBrowserReason(): string | undefined {
   if (findChromium() === undefined)
     return "no Chromium found: install it (apt-get install chromium) or set CHROMIUM to its path";
@@ -62,7 +62,7 @@ export async function openBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** Collects what a page complains of: script errors, console errors, violations of the content policy. */
+/** Collects errors of a page: script errors, console errors, violations of the content policy. */
 export function consoleErrorsOf(page: Page): string[] {
   const consoleErrors: string[] = [];
   page.on("pageerror", (error) => consoleErrors.push(error.message));

@@ -37,7 +37,7 @@ async function startServers(t: Test) {
   return { members, url };
 }
 
-/** A user who has just signed in; `codes`: with which the connections of the page were closed. */
+/** A user who has just signed in. `codes`: close codes of the connections of the page. */
 async function signIn(t: Test, browser: Browser, url: string) {
   const context = await browser.newContext({ reducedMotion: "reduce" });
   t.teardown(() => context.close());

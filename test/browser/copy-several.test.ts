@@ -73,7 +73,7 @@ t.test(
     const { admin, vms, names, page, consoleErrors } = await selectThree(t);
     const downloads: Download[] = [];
     page.on("download", (download) => downloads.push(download));
-    // One of them is gone by then.
+    // One of them has been deleted meanwhile.
     const [, gone] = vms;
     await choose(page, /^Export/);
     const dialog = page.getByRole("dialog");

@@ -21,7 +21,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
     "vms",
     `$container:${idOf(first)} power_state:running`,
   );
-  // Some restart, some only if there is room, some not at all.
+  // Some VMs must restart, some restart if capacity remains, some do not restart.
   for (const [i, { id }] of inFirst.slice(0, 4).entries())
     await admin.ask("vm.set", {
       id,

@@ -70,7 +70,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     await options.getByText("backup-daily").click();
     await shows(await count("tags:backup-daily"));
     await field.pressSequentially("$pool:");
-    // Names of properties are listed until the pools have come from the server.
+    // Until the pools are loaded, the list still contains names of properties.
     await lists(options, String(pool!["name_label"]));
     await options.getByRole("option").first().click();
     t.match(

@@ -100,7 +100,7 @@ interface Check {
   readonly filter?: string;
 }
 
-/** What `addProblems` leaves out, and a VM whose name says that the mirror has all. */
+/** Problems that `addProblems` does not create, and a VM that marks that the mirror is complete. */
 function addMoreProblems({ pools }: Pick<ControlledPools, "pools">): void {
   const { database } = pools[0]!;
   const guests = [...database.records("VM")].filter(

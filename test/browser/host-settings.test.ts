@@ -14,7 +14,7 @@ const LIMIT = { timeout: 240_000 };
 t.comment("timeout=480000");
 const skip = noBrowserReason() ?? false;
 
-/** Asks until the answer is so; the limit of the test is that of its patience. */
+/** Repeats the request until the result is as expected; the time limit of the test ends it. */
 async function until<T>(
   ask: () => Promise<T>,
   isSo: (answer: T) => boolean,

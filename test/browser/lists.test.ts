@@ -8,7 +8,7 @@ import { noBrowserReason, openBrowser } from "./chromium.js";
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 300_000 };
 t.comment("timeout=300000");
-/** Rows that do not come are named, before the limit of the file. */
+/** Missing rows are reported before the time limit of the file. */
 const ROWS_TIMEOUT_MS = 60_000;
 const skip = noBrowserReason() ?? false;
 
@@ -37,7 +37,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await grid.locator(".row:not(:has(.waiting))").first().waitFor();
     return { page, grid, consoleErrors };
   };
-  /** Names of the rows that are drawn, from the top. */
+  /** Names of the rendered rows, from the top. */
   const shown = (page: Page) =>
     page.locator(".row:not(:has(.waiting)) .object.name").allTextContents();
   /** Waits until these are the first rows. */

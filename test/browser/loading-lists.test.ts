@@ -43,7 +43,7 @@ t.test("a list of pools that are being loaded", { skip }, async (t) => {
   const { url } = server;
   await context.addCookies([{ name: "authenticationToken", value: "t", url }]);
   const page = await context.newPage();
-  // What is asked for at intervals would hide that nothing is asked for after a change of the list.
+  // Polling would hide that nothing is requested after a change of the list.
   await page.addInitScript(() => {
     Object.assign(window, { setInterval: () => 0 });
   });

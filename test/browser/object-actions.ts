@@ -29,7 +29,7 @@ export function objectActions(
   return {
     dialog,
     async choose(path, name, action) {
-      // Loaded again: the page before has such a menu, too.
+      // Reloads the page, because the previous page has such a menu, too.
       await page.goto("about:blank");
       await page.goto(`${url}/#${path}`);
       await page.getByRole("heading", { level: 1, name }).waitFor();

@@ -42,7 +42,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     const { page, palette, call, consoleErrors } = await open(t);
     await call();
     await page.keyboard.type(name);
-    // Before the answer is there: what it will find is meant.
+    // Enter is pressed before the response arrives: it applies to the first result.
     await page.keyboard.press("Enter");
     await page.waitForURL(`${url}/#/vms/${vm!.id}`);
     await call();

@@ -14,7 +14,7 @@ const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
 
-/** Two VMs that run on one host and that more hosts take. */
+/** Two VMs on one host that can also run on other hosts. */
 async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
   const byHost = new Map<unknown, Row>();
   for (const vm of await list("vms", "power_state:Running")) {

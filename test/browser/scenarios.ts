@@ -27,7 +27,7 @@ export function livePools(): ScriptedStatus {
   ]);
 }
 
-/** The same while they come in. */
+/** The same pools while they are being loaded. */
 export function loadingPools(): ScriptedStatus {
   const fresh = {
     changesPerSecond: 0,
@@ -47,7 +47,7 @@ export function noPools(): ScriptedStatus {
   return { ...status, server: { ...status.server, demo: false } };
 }
 
-/** As many as one page must bear; every ninth has something. */
+/** The maximum number of pools for one page; every ninth has a problem. */
 export function manyPools(count = 200): ScriptedStatus {
   return statusOf(Array.from({ length: count }, (_, i) => manyPool(i)));
 }
@@ -69,7 +69,7 @@ function manyPool(i: number): ScriptedPool {
   });
 }
 
-/** One pool for each common fault. */
+/** One pool for each common error. */
 export function faultyPools(): ScriptedStatus {
   const stale = new Date(Date.now() - 185_000).toISOString();
   return statusOf([

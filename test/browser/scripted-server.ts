@@ -11,7 +11,7 @@ import { WebSocketServer, type WebSocket } from "ws";
 import { ScriptedPeople } from "./scripted-people.js";
 import type { ScriptedStatus } from "./scripted-status.js";
 
-/** No stricter policy lets the page live; a looser one would hide an inline style. */
+/** The strictest policy with which the page works; a less strict one would hide an inline style. */
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
@@ -24,21 +24,24 @@ const types: Readonly<Record<string, string>> = {
 
 export interface ScriptedServer {
   readonly url: string;
-  /** How often pages have asked for the status. */
+  /** Number of status requests of pages. */
   readonly subscriptions: number;
   /** Sends a whole new status. */
   show(status: ScriptedStatus): void;
-  /** Sends a merge patch on top of what is shown. `base` other than ours: a page that missed something. */
+  /**
+   * Sends a merge patch to the current status. With another `base`, the page has
+   * missed an update.
+   */
   patch(patch: object, base?: number): void;
   /** Sends a notification. */
   notify(method: string, params?: object): void;
-  /** Breaks all connections off, and takes no new ones until `comeBack`. */
+  /** Closes all connections, and accepts no new ones until `comeBack`. */
   goAway(): void;
   comeBack(): void;
   stop(): Promise<void>;
 }
 
-/** What calls are answered with, by method, besides those of the status. */
+/** Results of calls by method, in addition to those of the status. */
 export type ScriptedAnswers = Readonly<
   Record<string, (params: Readonly<Record<string, unknown>>) => unknown>
 >;

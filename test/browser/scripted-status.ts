@@ -91,7 +91,7 @@ export function poolOf(
   };
 }
 
-/** A pool that could not be reached or entered: it has shown nothing yet. */
+/** A pool that was never connected: it has no objects yet. */
 export function failedPool(
   label: string,
   error: { code: string; message: string },

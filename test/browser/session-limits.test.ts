@@ -72,7 +72,7 @@ t.test(
 
     const row = page.getByRole("row", { name: /^admin/ });
     await row.getByText("Two-factor", { exact: true }).waitFor();
-    // Another administrator, who has none.
+    // Another administrator, without a second factor.
     await page.getByRole("button", { name: "Add user" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("User name").fill("bob");

@@ -215,7 +215,7 @@ t.test(
 
 const trouble = { code: "UNREACHABLE", message: "10.0.0.1 cannot be reached" };
 
-/** A fresh visitor's page on a scripted server; both end with the test. */
+/** The page of a new user on a scripted server; both end with the test. */
 async function open(
   t: Test,
   browser: Browser,
@@ -236,7 +236,10 @@ async function open(
   return { page, server, consoleErrors };
 }
 
-/** Runs in the page: which rows are drawn again from now on, histories aside. */
+/**
+ * Runs in the page: records which rows are rendered again from now on, except for
+ * their histories.
+ */
 function countMutations(): { rows: Set<Element> } {
   const counter = { rows: new Set<Element>() };
   new MutationObserver((records) => {

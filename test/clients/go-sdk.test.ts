@@ -13,7 +13,7 @@ import { runClient, type Ended } from "./run-client.js";
 // These poll every few seconds. The runner reads the limit of a file, in ms, from a comment, and its process has one of its own.
 t.comment("timeout=900000");
 t.setTimeout(900_000);
-// Beside one another: they wait most of the time, each for its own server.
+// They run in parallel, each with its own server, because they wait most of the time.
 t.jobs = 4;
 const LIMIT = { timeout: 900_000 };
 
@@ -69,7 +69,7 @@ t.test(
 /** Lines of `go test -v`. */
 const RESULT = /^\s*--- (PASS|FAIL|SKIP): (\S+)/gm;
 
-/** What version 1 looks for by its tag; making it itself fails, as it names no power state. */
+/** Version 1 finds it by its tag; the SDK itself cannot create it, as it sends no power state. */
 async function makeGuest({ url, token, template }: Testbed): Promise<void> {
   const ask = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${url}/rest/v0${path}`, {

@@ -14,7 +14,7 @@ export function clientFile(...path: readonly string[]): string {
   return join(CLIENTS, ...path);
 }
 
-/** For `skip`: a sentence where a client is not there. */
+/** For `skip`: the reason if a client is not installed. */
 export function missing(...path: readonly string[]): string | false {
   if (existsSync(clientFile(...path))) return false;
   const failed = clientFile(`${path[0]}.failed`);
@@ -134,7 +134,7 @@ async function signIn({ url, user, password }: Simulated): Promise<Call> {
   return (method, ...params) => call(method, session, ...params);
 }
 
-/** Puts a disk of 10 GiB in the place of another one. */
+/** Replaces a disk by another one of 10 GiB. */
 async function shrink(call: Call, vbd: string): Promise<void> {
   const place = (await call("VBD.get_record", vbd)) as Place;
   if (place.type !== "Disk") return;

@@ -20,7 +20,7 @@ t.comment("timeout=480000");
 const bin = findPostgres();
 const skip = bin === undefined && "PostgreSQL is not installed";
 
-/** `XO_CLUSTER_SEED` is the first of `XO_CLUSTER_HISTORIES`. */
+/** `XO_CLUSTER_HISTORIES` histories are tested, from the seed `XO_CLUSTER_SEED` on. */
 const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
 /** `XO_CLUSTER_KILLS=25`: so many kills in each history, and no other faults. */
@@ -49,7 +49,7 @@ interface Task {
   };
 }
 
-/** What a client knows of its request. */
+/** State of a request as its client knows it. */
 interface Requested extends RequestedAction {
   /** Path of its task, or of its run of a job. Absent: it was refused, or the connection broke before the answer. */
   readonly outcomePath?: string;
@@ -109,7 +109,7 @@ function asker(cookie: string): Ask {
     });
 }
 
-/** How often the pool has got each call, by its own log. */
+/** Number of times that the pool has received each call, according to its own log. */
 async function readCalls({ url }: Simulated) {
   const calls = (await (await fetch(`${url}/sim/calls`)).json()) as {
     readonly method: string;
@@ -161,7 +161,10 @@ async function endOf(
   return { status: "lost" };
 }
 
-/** What must not be, of one request. @param issued how often the pool got each of its calls */
+/**
+ * Violations of the guarantees for one request.
+ * @param issued number of times that the pool has received each of its calls
+ */
 function problemOf(
   { calls, ids, path, outcomePath, wasRefused }: Requested,
   issued: readonly number[],

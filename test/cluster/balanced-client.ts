@@ -59,7 +59,7 @@ export class BalancedClient {
     this.connections++;
   }
 
-  /** Until the signal is aborted. */
+  /** Runs until the signal is aborted. */
   async stayConnected(t: Test, { signal }: AbortController): Promise<void> {
     while (!signal.aborted) {
       await this.connect(t).catch(() => undefined);

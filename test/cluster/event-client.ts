@@ -7,7 +7,7 @@ type Row = Record<string, unknown>;
 /** Columns of all VMs that a client follows. */
 export const FIELDS = ["id", "name_label", "power_state"] as const;
 
-/** What can be compared with another copy of the rows. */
+/** A form in which two copies of the rows can be compared. */
 export function toTable(rows: Iterable<Row>): readonly string[] {
   return Array.from(rows, (row) =>
     JSON.stringify(FIELDS.map((field) => row[field] ?? null)),
@@ -48,7 +48,7 @@ export class EventClient {
   /** Until the signal is aborted. */
   async stayConnected({ signal }: AbortController): Promise<void> {
     while (!signal.aborted) {
-      // Without a server that answers, it is tried again.
+      // If no server answers, it retries.
       await this.#follow(signal).catch(() => undefined);
       await pause(100);
     }

@@ -12,8 +12,8 @@ const bin = findPostgres();
 const skip = bin === undefined && "PostgreSQL is not installed";
 
 /**
- * Leases so long that nothing is renewed, checked or expires during the test: what
- * moves was handed over and noticed.
+ * Leases so long that none is renewed, checked or expires during the test: changes
+ * are caused by the hand-over and its notification.
  */
 const SETTINGS =
   "server: { name: NAME, leaseMs: 600000 }\nhttp: { drainMs: 60000 }";

@@ -43,12 +43,12 @@ export class LateLink {
     return this.#held.length;
   }
 
-  /** Delivers no request from now on whose body the test accepts. */
+  /** From now on, holds back requests whose body matches. */
   hold(isHeld: (body: string) => boolean): void {
     this.#isHeld = isHeld;
   }
 
-  /** Delivers what was held. @returns the answers, which nobody reads */
+  /** Delivers the held requests. @returns the answers, which no client reads */
   async deliver(): Promise<readonly string[]> {
     this.#isHeld = () => false;
     const held = this.#held.splice(0);

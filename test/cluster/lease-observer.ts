@@ -1,9 +1,9 @@
 import type { PostgresCluster } from "@xo-server/store/conformance";
 
-/** Reads the leases of a database again and again, and reports what must not be. */
+/** Reads the leases of a database repeatedly, and reports violations of their guarantees. */
 export class LeaseObserver {
   readonly problems: string[] = [];
-  /** Times that a subject has got another owner. */
+  /** Number of times that a subject has got another owner. */
   moves = 0;
   readonly #postgres: PostgresCluster;
   readonly #last = new Map<string, { epoch: number; instance: string }>();
@@ -17,7 +17,7 @@ export class LeaseObserver {
     this.#isStopped = true;
   }
 
-  /** Until it is stopped; a database that is down is asked again. */
+  /** Runs until it is stopped; while the database is down, it retries. */
   async run(): Promise<void> {
     while (!this.#isStopped) {
       await this.#look().catch(() => undefined);

@@ -18,7 +18,7 @@ export async function ownersOf(
   );
 }
 
-/** Asks again and again; the test ends with its time otherwise. */
+/** Repeats the query; the time limit of the test ends it. */
 export async function until(isMet: () => Promise<boolean>): Promise<void> {
   while (!(await isMet())) await pause(50);
 }

@@ -3,7 +3,7 @@ import { shuffled } from "./shuffled.js";
 
 /** An action, or several at once, that a client requests of any server. */
 export interface RequestedAction {
-  /** As the pool logs them: `VM.snapshot OpaqueRef:…`; of no other action. */
+  /** Calls as the pool logs them: `VM.snapshot OpaqueRef:…`; each belongs to this action only. */
   readonly calls: readonly string[];
   /** Ids of their objects, in the same order. */
   readonly ids: readonly string[];

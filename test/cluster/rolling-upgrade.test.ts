@@ -11,7 +11,7 @@ t.comment("timeout=480000");
 const bin = findPostgres();
 const skip = bin === undefined && "PostgreSQL is not installed";
 
-/** @param migrations that it has besides: `additive`, `breaking` */
+/** @param migrations additional ones of this version: `additive`, `breaking` */
 function nextVersion(migrations: string): OtherProgram {
   return {
     path: join(import.meta.dirname, "next-version.js"),

@@ -42,7 +42,7 @@ export class FailingServers {
 
   /** Resolves when the fault has ended and everything works again. */
   async fail(fault: ServerFault): Promise<void> {
-    // Often the one that has just begun to act.
+    // Often the server that has just started to act.
     const i =
       this.#random(2) === 0 ? this.#last : this.#random(this.members.length);
     const { child } = this.members[i]!.program;
@@ -73,7 +73,7 @@ export class FailingServers {
     }
   }
 
-  /** The URL of any server, also of one that does not answer now. */
+  /** The URL of any server, including one that does not answer now. */
   get anyUrl(): string {
     this.#last = this.#random(this.members.length);
     return this.members[this.#last]!.url;

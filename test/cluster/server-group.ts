@@ -27,11 +27,11 @@ export interface ServerGroupOptions {
   readonly nodeArgs?: readonly string[];
   /** Lines of config.yaml of each server instead of its name; `NAME` is replaced by it. */
   readonly settings?: string;
-  /** The URL under which a server finds the pool. */
+  /** URL of the pool for a server. */
   readonly linkTo?: (pool: Simulated) => Promise<string>;
 }
 
-/** A program that is started instead of `bin/xo-server`. */
+/** Program that is started instead of `bin/xo-server`. */
 export interface OtherProgram {
   readonly path: string;
   readonly env?: Readonly<Record<string, string>>;

@@ -53,7 +53,7 @@ t.test("sign-in attempts are limited over all servers", { skip }, async (t) => {
       "xo",
       "update sign_in_attempts set failures = 30, failed_at = failed_at - 61000 where failures > 0",
     );
-  /** At alternate servers at once, each from another address. */
+  /** Alternates between the servers, at the same time, each attempt from another address. */
   const signInOften = (password: string, name: string, network: string) =>
     Promise.all(
       Array.from({ length: 12 }, (_, i) =>

@@ -6,7 +6,7 @@ import { PASSWORD, ServerGroup, type GroupMember } from "./server-group.js";
 
 type GroupOptions = Parameters<typeof ServerGroup.open>[1];
 
-/** Three servers that have listed the pool. */
+/** Three servers that have loaded the pool. */
 export async function startThree(t: Test, options: GroupOptions) {
   const group = await ServerGroup.open(t, options);
   const members: GroupMember[] = [];

@@ -7,7 +7,10 @@ export interface AcknowledgedWrites {
   readonly servers: string[];
 }
 
-/** Changes without a pause, three at a time, until the server is killed. @param run number of the run, for names */
+/**
+ * Writes continuously, three at a time, until the server is killed.
+ * @param run number of the run, for names
+ */
 export async function writeUntilKilled(
   client: KillableClient,
   run: number,

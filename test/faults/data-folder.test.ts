@@ -55,7 +55,7 @@ async function prepare(t: Test): Promise<string> {
   const api = await ApiSession.open(t, await listening(server));
   for (let i = 0; i < 10; i++)
     await api.ask("user.create", { email: `u${i}`, password: "a password" });
-  // Without the last entries in it a damaged database would not be noticed.
+  // Without the last entries, a damaged database would not be detected.
   const mark = join(cwd, "data", "audit.mark");
   const marked = async () =>
     Number.parseInt(await readFile(mark, "utf8").catch(() => "0"), 10);

@@ -26,11 +26,11 @@ const MAX_RECOVERY_MS = 90_000;
 /** Changes a second while faults are applied. */
 const CHURN = 50;
 
-/** What happened in a run; `problems` empty: all is right. */
+/** Result of a run; `problems` is empty if it succeeded. */
 export interface FaultResult {
   readonly faults: readonly string[];
   readonly problems: readonly string[];
-  /** From the end of the faults until the mirror was equal and current. */
+  /** Time from the end of the faults until the mirror was equal and current. */
   readonly recoveryMs: number;
   /** Longest time that a change was unknown while the pool was reported as current. */
   readonly longestUnknownMs: number;
@@ -151,11 +151,12 @@ export class FaultBench {
     return false;
   }
 
-  /** The check of the product must agree. */
+  /** The mirror check of the product must have the same result. */
   async #verify(): Promise<string[]> {
     const verified = await this.#inventory
       .verify("p")
-      // Such as a call that has no answer in time on a busy machine: a problem of this run, not of those after it.
+      // For example a call without an answer in time on a busy machine: it is a problem of this run, not
+      // of the following ones.
       .catch((error: unknown) => String(error));
     if (typeof verified === "string") return [`verify: ${verified}`];
     const { differences, failed } = verified;

@@ -3,7 +3,7 @@ import type { FaultyLink } from "./faulty-link.js";
 import { hostileAnswers } from "./hostile-answers.js";
 import { pick, type Random } from "./seeded-random.js";
 
-/** What faults are applied to. */
+/** Objects that faults are applied to. */
 export interface FaultTarget {
   readonly pool: SimulatedPool;
   /** The network between the client and the configured address of the pool. */
@@ -15,7 +15,7 @@ export interface Fault {
   readonly apply: (target: FaultTarget, random: Random) => void;
 }
 
-/** Switches off all that faults have switched on. */
+/** Ends everything that faults have started. */
 export function endFaults({ pool, link }: FaultTarget): void {
   pool.faults.clear();
   pool.injectedErrors.clear();
@@ -112,7 +112,7 @@ const plain: readonly Fault[] = [
     },
   })),
   {
-    // As a host that boots, or a proxy before it.
+    // Like a host that boots, or a proxy in front of it.
     name: "two logins fail",
     apply: (target) => {
       const method = "session.login_with_password";
@@ -127,7 +127,7 @@ const plain: readonly Fault[] = [
     },
   },
   {
-    // The address that the client knows is that of a member afterwards.
+    // Afterwards the address that the client knows is that of a member.
     name: "coordinator replaced",
     apply: ({ pool }) => void pool.promote(),
   },
@@ -172,7 +172,7 @@ const plain: readonly Fault[] = [
     },
   })),
   {
-    // More than the pool remembers: the deletions of some are dropped.
+    // More events than the pool retains, so that the deletions of some are dropped.
     name: "700 tasks destroyed",
     apply: ({ pool: { database } }) => {
       const refs = Array.from({ length: 700 }, () =>

@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
 /**
- * What the network does: `half-open`: connections are accepted and stay open,
- * nothing passes; `refuse`: connections are closed, new ones too.
+ * Behavior of the network: `half-open`: connections are accepted and stay open, but
+ * transmit nothing; `refuse`: connections are closed, new ones too.
  */
 export type LinkFault = "half-open" | "refuse";
 
@@ -51,7 +51,10 @@ export class FaultyLink {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** From now on nothing passes on the connections that exist, which stay open; as after a firewall has forgotten them. */
+  /**
+   * From now on existing connections stay open but transmit nothing, as after a
+   * firewall has dropped their state.
+   */
   forget(): void {
     this.#forgotten = new Set(this.#sockets);
   }
@@ -61,7 +64,7 @@ export class FaultyLink {
     for (let i = 0; i < times; i++) this.#answers.push(answer);
   }
 
-  /** From now on all passes. Connections on which bytes were lost are closed. */
+  /** From now on everything is transmitted. Connections on which bytes were lost are closed. */
   clear(): void {
     this.#answers = [];
     if (this.#fault === undefined) return;

@@ -23,7 +23,7 @@ export interface KillResult {
   readonly startMs: number;
 }
 
-/** A server that is killed beside writes, again and again, with the same data folder. */
+/** A server that is killed during writes, repeatedly, with the same data folder. */
 export class KillBench {
   readonly #owner: ProgramOwner;
   readonly #cwd: string;
@@ -49,7 +49,10 @@ export class KillBench {
     return users.length + tokens.length + servers.length;
   }
 
-  /** Starts the server, looks for what was acknowledged, and kills it beside writes; every fourth time also during the next start. */
+  /**
+   * Starts the server, checks the acknowledged data, and kills it during writes;
+   * every fourth time also during the next start.
+   */
   async run(): Promise<KillResult> {
     const { server, client, startMs } = await this.#start();
     const lost = await findLost(client, this.#done);

@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** A server's API, as one who signs in uses it. */
+/** The API of a server, for a signed-in user. */
 export class KillableClient {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();

@@ -22,7 +22,7 @@ interface AuditRow {
   readonly data: { readonly objectId: string; readonly outcome: string };
 }
 
-/** One simulated pool, which lives on, and a server that can be killed and started again. */
+/** One simulated pool that keeps running, and a server that can be killed and started again. */
 async function setUp(t: Test, ...pool: string[]) {
   const [simulated] = await simulate(t, ...pool);
   const cwd = t.testdir({
@@ -37,7 +37,7 @@ async function setUp(t: Test, ...pool: string[]) {
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     return { server, session: await ApiSession.open(t, url) };
   };
-  /** The next such call takes so many ms more. */
+  /** Delays the next call of this method, in ms. */
   const slow = async (method: string, delayMs: number) => {
     const body = JSON.stringify({ method, delayMs });
     const init = { method: "POST", body };
@@ -52,7 +52,7 @@ async function taskOf(session: ApiSession, id: string, query = "") {
   return (await answer.json()) as Task;
 }
 
-/** Asks until it is so. */
+/** Repeats until the condition holds. */
 async function until(
   session: ApiSession,
   id: string,
@@ -106,7 +106,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
         operation: "vm.start",
         limit: 1_000,
       })) as { records: readonly AuditRow[] };
-      // Starts that were under way when the server was killed are "unknown" besides.
+      // The outcome of starts that were in progress when the server was killed may also be unknown.
       const started = records
         .filter(({ data }) => data.outcome !== "unknown")
         .map(({ data }) => `${data.objectId} ${data.outcome}`);

@@ -15,7 +15,7 @@ const MiB = 2 ** 20;
 
 type Row = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** One simulated pool, and a server that can be killed and started again. */
+/** One simulated pool that keeps running, and a server that can be killed and started again. */
 async function setUp(t: Test) {
   const [pool] = await simulate(t);
   const cwd = t.testdir({
@@ -48,7 +48,7 @@ async function kill({ server }: Server): Promise<void> {
   await server.ended;
 }
 
-/** Resolves when there is one; the limit of the test is that of its patience. */
+/** Resolves when the task exists; the time limit of the test ends it. */
 async function ended({ list }: Server, name: string): Promise<Row> {
   for (;;) {
     const [task] = await list("tasks", `"${name}"`);

@@ -2,7 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Inventory } from "@xo-server/inventory";
 import type { SimulatedPool } from "@xo-server/xapi-sim";
 
-/** Changes a VM all the time, and measures how long a change stays unknown while the pool is reported as current. */
+/**
+ * Changes a VM continuously, and measures how long a change is unknown while the
+ * pool is reported as current.
+ */
 export class Marker {
   readonly #pool: SimulatedPool;
   readonly #inventory: Inventory;

@@ -55,7 +55,7 @@ export class OpenResources {
   }
 }
 
-/** Deprecated, but getActiveResourcesInfo does not say whose a socket is. */
+/** Deprecated, but getActiveResourcesInfo does not report the owner of a socket. */
 function activeHandles(): readonly unknown[] {
   const { _getActiveHandles } = process as unknown as {
     _getActiveHandles: () => readonly unknown[];

@@ -17,12 +17,12 @@ type RunLine = { readonly kind: "single" | "sequence" } & FaultRun;
 type KillsLine = { readonly kind: "kills" } & KilledServer;
 type Line = RunLine | KillsLine;
 
-/** What has been run so far: a measurement of hours can be interrupted and continued. */
+/** The results so far: a measurement of hours can be interrupted and continued. */
 export class ResultsFile {
   readonly #path: string | undefined;
   readonly #lines: Line[];
 
-  /** @param path lines of JSON; undefined: nothing is kept */
+  /** @param path lines of JSON; undefined: nothing is stored */
   constructor(path: string | undefined) {
     this.#path = path;
     this.#lines =

@@ -90,7 +90,7 @@ async function setUp(t: Test) {
         isOver = true;
       });
       while (!isOver) {
-        // What is under way on the loopback arrives meanwhile.
+        // Data in transit on the loopback interface arrives meanwhile.
         for (let turns = 0; turns < 20 && !isOver; turns++)
           await new Promise((resolve) => setImmediate(resolve));
         await new Promise((resolve) => setTimeout(resolve, 5));

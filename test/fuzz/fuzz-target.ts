@@ -2,6 +2,6 @@
 export interface FuzzTarget {
   /** Valid inputs to start from. */
   readonly seeds: readonly (string | Uint8Array)[];
-  /** @throws what is a defect; documented errors are caught */
+  /** @throws errors that are defects; documented errors are caught */
   readonly run: (input: Buffer) => void | Promise<void>;
 }

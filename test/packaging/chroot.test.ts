@@ -28,7 +28,7 @@ t.test(
       const deb = buildPackage("deb", ...options, "--output", output);
       const name = `tmp/${basename(deb)}`;
       cpSync(deb, debian.path(name));
-      // As apt does when all dependencies are there; it configures them, too.
+      // As apt does if all dependencies are installed; it also configures them.
       debian.run("dpkg", "--force-confdef", "--install", `/${name}`);
     };
 
@@ -64,7 +64,7 @@ function createDebian(t: Test, root: string): Chroot | undefined {
   }
 }
 
-/** Starts what is installed as its user, and lists by its xo-cli. */
+/** Starts the installed server as its user, and lists objects by the installed xo-cli. */
 async function listVms(t: Test, debian: Chroot, version: string) {
   const listen = ["--host", "127.0.0.1", "--port", "0"];
   const format = ["--log-format", "console"];

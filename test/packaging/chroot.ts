@@ -7,7 +7,7 @@ import type { Test } from "tap";
 /** What the package depends on: after the bootstrap nothing is downloaded. */
 const PACKAGES = "nodejs,systemd,init-system-helpers,ca-certificates";
 
-/** A Debian of its own, whose programs see nothing but its files. Requires root. */
+/** A Debian installation in a folder, whose programs see only its files. Requires root. */
 export class Chroot {
   readonly root: string;
 

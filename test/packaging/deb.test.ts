@@ -46,7 +46,7 @@ class Machine {
     return new Machine(root);
   }
 
-  /** Not installed in this folder: nodejs and what else the package depends on. */
+  /** Not installed in this folder: nodejs and other dependencies of the package. */
   dpkg(...args: readonly string[]): void {
     execFileSync(
       "dpkg",
@@ -205,7 +205,10 @@ interface Installation {
   readonly version: string;
 }
 
-/** Starts what is installed on the data folder of the machine, and lists by its xo-cli. */
+/**
+ * Starts the installed server on the data folder of the machine, and lists objects
+ * by its xo-cli.
+ */
 async function listVms(t: Test, { machine, version }: Installation) {
   const bin = machine.path("usr/lib/xo-server/bin");
   const data = machine.path("var/lib/xo-server");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../running-program.js";
 
-/** Why packages of this tree cannot be built; false: they can. */
+/** Why packages cannot be built from this tree; false: they can. */
 export function missingBuild(): string | false {
   const page = "packages/xo-web/dist/index.html";
   return !existsSync(join(root, page)) && `${page} is not built`;

@@ -46,7 +46,7 @@ export const POLICY = {
   cpuLow: 0.35,
 };
 
-/** It can be moved, and that does not cost much. */
+/** Whether the VM can be migrated at a low cost. */
 function mayLeave(db: FastPool["db"], vm: string): boolean {
   const { VBDs, allowed_operations, memory_dynamic_max } = db.get("VM", vm);
   const isShared = (VBDs as string[]).every((vbd) => {
@@ -61,7 +61,7 @@ function vcpusOf(db: FastPool["db"], vm: string): number {
   return Number(db.get("VM", vm)["VCPUs_at_startup"]);
 }
 
-/** A simulated pool, and what the load balancer says of it. */
+/** A simulated pool, and the states and runs that the load balancer reports for it. */
 export class BalancedPool {
   readonly pool: FastPool;
   readonly #api: ApiSession;
@@ -79,7 +79,7 @@ export class BalancedPool {
     return this.#ask("balancer.getState") as Promise<Standing>;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async runs(): Promise<readonly Run[]> {
     const page = await this.#ask("balancer.getHistory", { limit: 200 });
     return (page as { readonly runs: readonly Run[] }).runs.toReversed();
@@ -97,7 +97,7 @@ export class BalancedPool {
     return records.toReversed();
   }
 
-  /** Until the pool is in that state. @param code of the reason */
+  /** Waits until the balancer of the pool is in this state. @param code of the reason */
   async inState(state: string, code?: string): Promise<Standing> {
     return until(
       () => this.standing(),
@@ -108,7 +108,10 @@ export class BalancedPool {
     );
   }
 
-  /** Until more than `from` moves have been made, and nothing is to be done: no host has more to do than it should. */
+  /**
+   * Waits until there were more than `from` migrations and the pool is balanced: no
+   * host is overloaded.
+   */
   async balancedAgain(from: number): Promise<void> {
     await until(
       async () => ({
@@ -137,7 +140,7 @@ export class BalancedPool {
   /** Cores, by reference, as set last. */
   readonly loads = new Map<string, number>();
 
-  /** Hosts that take VMs, those first that can be given most to do. */
+  /** Enabled hosts, those with the most vCPUs of VMs first. */
   candidates(): readonly string[] {
     const { db } = this.pool;
     const most = (host: string) =>
@@ -150,7 +153,7 @@ export class BalancedPool {
       .map(({ host }) => host);
   }
 
-  /** One host has much to do, the others next to nothing. */
+  /** Overloads one host; the others are nearly idle. */
   loadOne(busy: string): void {
     this.load((host) => (host === busy ? 0.9 : 0.1));
     const { cpu } = this.hosts().find(({ host }) => host === busy)!;
@@ -158,7 +161,10 @@ export class BalancedPool {
       throw new Error(`its VMs cannot give the host much to do: ${cpu}`);
   }
 
-  /** Hosts get so much to do, 0 to 1, as far as their VMs can. @param shareOf by the host's reference */
+  /**
+   * Sets the CPU load of hosts, 0 to 1, as far as their VMs allow.
+   * @param shareOf by the host's reference
+   */
   load(shareOf: (host: string) => number): void {
     const { db, sim } = this.pool;
     for (const vm of guestRefs(db)) this.loads.set(vm, 0.02);
@@ -185,7 +191,7 @@ export class BalancedPool {
       `${vm} ${from} ${to}`;
     const { moves, violations } = this.pool.guard;
     t.same(violations, []);
-    // What has begun comes to its end, and is then written down.
+    // Waits until migrations in progress have ended and are recorded.
     await until(
       () => this.standing(),
       ({ state }) => state !== "migrating",

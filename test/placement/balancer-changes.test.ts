@@ -58,7 +58,7 @@ t.test(
     await api.ask("host.disable", { id: uuidOf(pool, "host", away) });
     await balanced.inState("paused", "host-maintenance");
     const disabledAt = guard.moves.length;
-    // VMs are spread: no host can be overloaded any more.
+    // VMs are spread, so that no host can become overloaded.
     await balanced.set({ cpuHigh: 0.25, cpuLow: 0.18 });
     const [busy] = balanced.candidates();
     balanced.load((host) => (host === busy ? 0.9 : 0.02));

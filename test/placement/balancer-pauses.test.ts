@@ -9,7 +9,7 @@ t.comment("timeout=240000");
 
 t.test("no balancing during a rolling reboot", LIMIT, async (t) => {
   const { api, pool, balanced, clock } = await startBalanced(t);
-  // Those without tools can neither move nor be asked to shut down.
+  // VMs without guest tools can neither be migrated nor shut down cleanly.
   for (const vm of guestRefs(pool.db)) {
     const { uuid, power_state, allowed_operations } = pool.db.get("VM", vm);
     if (power_state === "Halted" || power_state === "Suspended") continue;
@@ -18,7 +18,7 @@ t.test("no balancing during a rolling reboot", LIMIT, async (t) => {
   }
   const [busy] = balanced.candidates() as [string];
   balanced.loadOne(busy);
-  // What is out of balance has to last longer than the reboots take to begin.
+  // The imbalance has to last longer than the reboots take to start.
   await balanced.set({ ...POLICY, holdSeconds: 3600 });
   await balanced.inState("pending");
   const from = clock.now();

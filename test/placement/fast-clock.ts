@@ -5,7 +5,7 @@ export interface FastClock {
   clearTimeout(handle: unknown): void;
 }
 
-/** Real time, but so many times faster: what takes minutes passes in seconds. */
+/** Real time, accelerated by a factor: minutes pass in seconds. */
 export function fastClock(factor: number): FastClock {
   const start = Date.now();
   const begun = performance.now();

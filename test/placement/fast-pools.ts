@@ -12,7 +12,7 @@ import { StatusPage } from "../status-page.js";
 import { fastClock, type FastClock } from "./fast-clock.js";
 import { PoolGuard } from "./pool-guard.js";
 
-/** A server and simulated pools in this process, by one clock. */
+/** A server and simulated pools in this process, with a common clock. */
 export interface FastPools {
   readonly url: string;
   readonly api: ApiSession;
@@ -118,7 +118,10 @@ async function serve(
   return server.url;
 }
 
-/** Asks until the answer is as it should be. @throws Error after two minutes, with the last answer */
+/**
+ * Repeats the request until the result is as expected.
+ * @throws Error after two minutes, with the last result
+ */
 export async function until<T>(
   ask: () => Promise<T> | T,
   isRight: (answer: T) => boolean,

@@ -42,7 +42,7 @@ export function refOf(
   return db.byUuid(className, uuid)!;
 }
 
-/** Where it runs; undefined: it does not. */
+/** The host of the VM; undefined: it does not run. */
 export function placeOf(pool: FastPool, vm: string): string | undefined {
   const record = pool.db.get("VM", refOf(pool, "VM", vm));
   return record["power_state"] === "Running"
@@ -50,7 +50,7 @@ export function placeOf(pool: FastPool, vm: string): string | undefined {
     : undefined;
 }
 
-/** All actions were done, and VMs are where the plan has them. */
+/** Checks that all actions were executed and that VMs are on the planned hosts. */
 export function checkOutcome(
   t: Test,
   pool: FastPool,

@@ -48,7 +48,7 @@ for (const seed of SEEDS)
     t.same(pool.guard.memory(), memory);
   });
 
-/** What keeps a VM, for who reads the failure. */
+/** Why a VM cannot be migrated, for the message of a failure. */
 function stateOf(pool: FastPool) {
   return (vm: string) => {
     const record = pool.db.get("VM", refOf(pool, "VM", vm));

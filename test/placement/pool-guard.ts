@@ -3,7 +3,7 @@ import type { SimulatedPool } from "@xo-server/xapi-sim";
 type Refs = readonly string[];
 type Database = SimulatedPool["database"];
 
-/** A VM that has come to another host while it ran. */
+/** A live migration of a VM. */
 export interface SeenMove {
   /** uuids */
   readonly vm: string;
@@ -13,10 +13,10 @@ export interface SeenMove {
   readonly at: number;
 }
 
-/** Looks at every change of a simulated pool: what must never be is noted. */
+/** Observes every change of a simulated pool and records violations of invariants. */
 export class PoolGuard {
   readonly moves: SeenMove[] = [];
-  /** What was wrong, in words. */
+  /** Violations, as text. */
   readonly violations: string[] = [];
   readonly #db: Database;
   readonly #now: () => number;
@@ -33,7 +33,10 @@ export class PoolGuard {
     });
   }
 
-  /** Bytes that each host has for guests, whether they have taken them or not: never changes while hosts are the same. */
+  /**
+   * Memory of each host for guests in bytes, used and free: constant as long as the
+   * hosts are the same.
+   */
   memory(): Readonly<Record<string, number>> {
     const db = this.#db;
     return Object.fromEntries(

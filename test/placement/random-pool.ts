@@ -33,7 +33,7 @@ export class SeededRandom {
   }
 }
 
-/** Small pools, none like the other. */
+/** Small random pools. */
 export function randomOptions(seed: number): PoolOptions {
   const random = new SeededRandom(seed);
   return {
@@ -45,7 +45,7 @@ export function randomOptions(seed: number): PoolOptions {
   };
 }
 
-/** Little memory, groups that keep apart, restart priorities, sometimes a disabled host. */
+/** Little memory, anti-affinity groups, restart priorities, sometimes a disabled host. */
 export function complicate({ database: db }: SimulatedPool, seed: number) {
   const random = new SeededRandom(seed ^ 0x5eed);
   for (const host of db.refs("host")) cutMemory(db, host, random);
@@ -63,7 +63,7 @@ export function complicate({ database: db }: SimulatedPool, seed: number) {
     db.update("host", random.pick(hosts), { enabled: false });
 }
 
-/** Uses some of what is free. */
+/** Uses a part of the free memory. */
 function cutMemory(db: Database, host: string, random: SeededRandom): void {
   const metrics = db.get("host", host)["metrics"] as string;
   const { memory_total, memory_free } = db.get("host_metrics", metrics);
@@ -91,7 +91,7 @@ function addGroup(
     db.update("VM", random.pick(free), { groups: [group] });
 }
 
-/** One host is at its limit, the others have next to nothing to do. @returns its reference */
+/** Overloads one host; the others are nearly idle. @returns its reference */
 export function overload(sim: SimulatedPool, seed: number): string {
   const { database: db } = sim;
   const random = new SeededRandom(seed ^ 0x10ad);

@@ -14,7 +14,7 @@ export interface StartedBalanced extends Pick<FastPools, "clock" | "pools"> {
 const FACTOR = 20;
 const SIZE = { hosts: 4, vms: 80, seed: 5, pace: 0.2 };
 
-/** A pool to be balanced; others beside it. */
+/** A pool with a load balancer; optionally further pools. */
 export async function startBalanced(
   t: Test,
   ...others: readonly PoolOptions[]

@@ -33,7 +33,7 @@ export class Automation {
     this.#job = job;
   }
 
-  /** Resolves when the load balancer says that it waits for the update. */
+  /** Resolves when the load balancer reports that it waits for the update. */
   async balancerWaits(): Promise<void> {
     while (!(await this.#isBalancerWaiting())) await pause(20);
   }

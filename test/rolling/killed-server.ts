@@ -8,7 +8,10 @@ import { StatusPage } from "../status-page.js";
 import type { Phase } from "./phases.js";
 import type { PoolLog } from "./pool-log.js";
 
-/** All of its VMs can be migrated; a simulator in this process, whose calls and records are seen. */
+/**
+ * All VMs of the pool can be migrated; the simulator runs in this process, so that
+ * tests see its calls and records.
+ */
 export const SIZE = { hosts: 4, vms: 8, seed: 1, pace: 0.05 };
 
 /** @returns starts the server, and starts it again after it was killed */
@@ -55,7 +58,7 @@ export function reached(
   });
 }
 
-/** Whether HA is enabled, or will be in a moment. */
+/** Whether HA is enabled, or will be soon. */
 export async function haOf({ database: db }: SimulatedPool): Promise<boolean> {
   const isEnabled = () => [...db.records("pool")][0]![1]["ha_enabled"] === true;
   // It is restored at the end of the task.
@@ -63,7 +66,7 @@ export async function haOf({ database: db }: SimulatedPool): Promise<boolean> {
   return isEnabled();
 }
 
-/** HA is enabled by the administrator. @returns the id of the pool */
+/** Enables HA as an administrator does. @returns the id of the pool */
 export async function enableHa(session: ApiSession): Promise<string> {
   const { id } = (await session.all({ type: "pool" }))[0]!;
   const shared = await session.all({ type: "SR", shared: true });

@@ -8,7 +8,7 @@ export interface Phase {
   readonly host?: "coordinator" | "second";
   /** Only from then on. */
   readonly isReached?: (update: { readonly log: PoolLog }) => boolean;
-  /** Options of the update without which it has no such part. */
+  /** Options that the update needs to have this part. */
   readonly options?: object;
 }
 

@@ -7,13 +7,16 @@ interface Move {
   readonly vm: string;
   readonly from: string;
   readonly to: string;
-  /** The host that it left had its update. */
+  /** Whether the host that it left had been updated. */
   readonly leavesUpdated: boolean;
   /** The host that it left was the coordinator then. */
   readonly leavesCoordinator: boolean;
 }
 
-/** What the simulator records of VMs while a rolling update is in progress: power states and moves. References. */
+/**
+ * Records of VMs while a rolling update is in progress: power states and
+ * migrations. References.
+ */
 export class PoolLog {
   readonly #db: Database;
   readonly #homes = new Map<string, string>();
@@ -58,9 +61,10 @@ export class PoolLog {
   }
 
   /**
-   * Moves that were not needed: away from an updated host, unless it goes back where it was
-   * at first; and more than two of one VM (three with the way back), and one for each further
-   * coordinator that it has left: when another host becomes coordinator, that one is next.
+   * Unnecessary migrations: away from an updated host, unless the VM returns to its
+   * first host; and more than two of one VM (three with the way back), and one for
+   * each further coordinator that it has left, because a new coordinator is updated
+   * next.
    */
   needless({ movesBack = false } = {}): readonly string[] {
     const counts = new Map<string, number>();

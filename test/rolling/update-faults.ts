@@ -7,15 +7,15 @@ export interface UpdateFault {
   /** When it is injected; absent: before the start. */
   readonly at?: Phase;
   readonly inject: (update: WatchedUpdate) => unknown;
-  /** Repairs by hand what the fault has broken for good, before the update is resumed. */
+  /** Repairs manually what the fault has broken permanently, before the update is resumed. */
   readonly repair?: (update: WatchedUpdate) => unknown;
   /** HA cannot be enabled while a host is offline. */
   readonly disablesHa?: boolean;
-  /** References of hosts that it takes. */
+  /** References of hosts that the fault makes unavailable. */
   readonly takes?: (update: WatchedUpdate) => readonly string[];
-  /** The update gives up after so long that time has to pass faster. */
+  /** The update gives up only after a long time, so time has to pass faster. */
   readonly factor?: number;
-  /** What the report says. */
+  /** Expected text of the report. */
   readonly says?: RegExp;
 }
 
@@ -68,7 +68,7 @@ const anywhere: readonly Pick<UpdateFault, "name" | "inject">[] = [
   {
     name: "a user suspends and continues it",
     async inject({ api, pool }) {
-      // It is refused before anything is begun.
+      // The update is refused before anything has started.
       await api.call("pool.suspendRolling", { pool: pool.id });
       await api.call("pool.continueRolling", { pool: pool.id });
     },
@@ -178,7 +178,7 @@ const single: readonly UpdateFault[] = [
   {
     name: "a host returns with the software of before",
     inject: (update) => update.pool.sim.failBoot(second(update), "old-version"),
-    // Its next boot is a good one.
+    // The next boot of the host succeeds.
     repair: (update) => reboot(update, second(update)),
   },
   {

@@ -29,7 +29,7 @@ const XAPI = "callTimeoutMs: 6000, backoff: { maxMs: 500 }";
 /** All of its VMs can be migrated. */
 const SIZE = { hosts: 4, vms: 8, seed: 1, pace: 0.2 };
 
-/** A pool with HA and a server, in this process, and what becomes of its VMs. */
+/** A pool with HA and a server in this process, and a log of its VMs. */
 export class WatchedUpdate {
   readonly #started: FastPools;
   readonly log: PoolLog;
@@ -122,12 +122,15 @@ export class WatchedUpdate {
     return task;
   }
 
-  /** What is not as before the update; empty: nothing is worse. Waits, as some of it is restored in the background. */
+  /**
+   * Differences from the state before the update; empty: none is worse. Waits,
+   * because some of the state is restored in the background.
+   */
   async worse({
     mayBeDown = [],
     disablesHa = false,
   }: {
-    /** References of hosts that a fault has taken. */
+    /** References of hosts that a fault has made unavailable. */
     readonly mayBeDown?: readonly string[];
     readonly disablesHa?: boolean;
   } = {}): Promise<readonly string[]> {
@@ -169,7 +172,7 @@ export class WatchedUpdate {
     return missing.flat();
   }
 
-  /** Ends all faults: failures from now on are defects. */
+  /** Ends all faults: later failures are defects. */
   clearFaults(): void {
     const { sim } = this.pool;
     sim.faults.clear();

@@ -1,8 +1,8 @@
 /**
- * What tap gets for its `async-hook-domain`, which follows each promise of a test by
- * async hooks to know to which test an error belongs that nothing caught: about a
- * quarter of the CPU time of tests with servers. Here such an error belongs to the
- * test that runs now; see uncaught-errors.ts.
+ * Replaces tap's `async-hook-domain`, which follows each promise of a test by async
+ * hooks to find the test of an uncaught error: that takes about a quarter of the
+ * CPU time of tests with servers. Here such an error belongs to the test that runs
+ * now; see uncaught-errors.ts.
  */
 export class Domain {
   /** Receives what was thrown, and how ("uncaughtException" or "unhandledRejection"). */

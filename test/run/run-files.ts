@@ -5,7 +5,7 @@ import type { TestFile } from "./test-files.js";
 /** Files that share a process: enough to share the imports, few enough to spread over the cores. */
 const BUCKET = 25;
 
-/** Groups whose files take longest, first: so that no core works alone at the end. */
+/** Groups with the longest duration come first, so that no core works alone at the end. */
 const SLOWEST = ["test/browser", "test", "packages/xo-server"];
 
 /** Foreign programs, which wait most of the time between two polls. */

@@ -3,8 +3,8 @@ import type { Test } from "tap";
 type AnyTest = Pick<Test, "hookDomain"> & Partial<Pick<Test, "activeSubtests">>;
 
 /**
- * Gives errors that nothing caught to the test that runs now: it fails. A test
- * that listens for such errors itself gets them alone.
+ * Assigns uncaught errors to the test that runs now: it fails. A test that listens
+ * for such errors itself receives them instead.
  * @param root of all tests of this process
  */
 export function failOnUncaughtErrors(root: Test): void {

@@ -5,7 +5,7 @@ import { setFault, type Simulated } from "../simulated.js";
 const faults: readonly (readonly [name: FaultName, setting: object])[] = [
   ["sessionInvalid", { value: true, times: 1 }],
   ["eventsLost", { value: true, times: 1 }],
-  // Not `silent`: the simulator would not answer the request that ends it.
+  // Not `silent`: the simulator would not answer the request that ends the fault.
   ["hang", { value: true }],
   ["http500", { value: true, method: "event.from" }],
   ["hang", { value: true, method: "event.from" }],
@@ -22,7 +22,7 @@ export async function randomPoolFault(
 ): Promise<() => Promise<void>> {
   const pool = pick(random, pools);
   const [name, setting] = pick(random, faults);
-  // Later, where the machine is too busy to answer.
+  // Retries later if the machine is too busy to answer.
   const change = (value: object | boolean) =>
     setFault(pool, name, value).catch(() => setFault(pool, name, value));
   await change(setting);

@@ -35,7 +35,7 @@ const hours = Number(values.hours);
 const seed = Number(values.seed);
 const durationMs = hours * 3_600_000;
 const load = loadavg()[0]!;
-// At the start: what runs is of this commit, whatever is committed meanwhile.
+// Read at the start: the running code is of this commit, even if there are later ones.
 const commit = execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
   cwd: root,
   encoding: "utf8",

@@ -8,7 +8,7 @@ const MAX_PAUSE_MS = 5_000;
 /** A pause between two questions. */
 const MAX_THINKING_MS = 2_000;
 
-/** What clients ask for, as the page and scripts do. */
+/** Requests of clients, as the page and scripts send them. */
 const questions: readonly (readonly [method: string, params: object])[] = [
   ["xo.getAllObjects", { filter: { type: "VM" } }],
   ["xo.getAllObjects", { limit: 200 }],
