@@ -1,5 +1,6 @@
-import { parseArgs } from "node:util";
 import { UsageError } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
+import { refuseWords, rowArguments } from "../harness/row-options.js";
 import { rowNames, type RowName } from "./fleet-row.js";
 
 export interface FleetOptions {
@@ -38,7 +39,16 @@ export function parseFleetOptions(
   args: readonly string[],
   documents: string,
 ): FleetOptions {
-  const values = parse(args);
+  const { values, positionals } = readArguments(args, {
+    ...rowArguments,
+    pools: { type: "string" },
+    vms: { type: "string" },
+    churn: { type: "string" },
+    seconds: { type: "string" },
+    hours: { type: "string" },
+    "cpu-prof": { type: "string" },
+  });
+  refuseWords(positionals);
   const smoke = values.smoke === true;
   const defaults = smoke ? SMOKE : FULL;
   const sizes = Object.fromEntries(
@@ -65,7 +75,7 @@ export function parseFleetOptions(
     dayChurn: smoke ? 1 : 200,
     single: smoke ? "C" : "A",
     rows,
-    runs: smoke ? 1 : (toInteger("runs", values.runs) ?? 1),
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 1),
     json: values.json,
     out: values.out ?? (full ? documents : undefined),
     profile: values["cpu-prof"],
@@ -88,27 +98,4 @@ function toInteger(name: string, text: string | undefined): number | undefined {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new UsageError(`--${name} takes a number from 1 on, not ${text}`);
   return value;
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        pools: { type: "string" },
-        vms: { type: "string" },
-        churn: { type: "string" },
-        seconds: { type: "string" },
-        hours: { type: "string" },
-        only: { type: "string", multiple: true },
-        runs: { type: "string" },
-        json: { type: "string" },
-        out: { type: "string" },
-        "cpu-prof": { type: "string" },
-        smoke: { type: "boolean" },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }

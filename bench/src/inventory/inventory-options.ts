@@ -1,24 +1,18 @@
-import { UsageError } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
+import { readArguments } from "../harness/arguments.js";
+import {
+  refuseWords,
+  rowArguments,
+  rowUsage,
+  toRowOptions,
+  type RowOptions,
+} from "../harness/row-options.js";
 
-export interface InventoryOptions {
-  readonly runs: number;
-  /** Only rows whose name begins with one of these; empty: all. */
-  readonly only: readonly string[];
-  /** Write the JSON here as well. */
-  readonly json: string | undefined;
-  /** Where document and JSON go; undefined: nowhere. */
-  readonly out: string | undefined;
+export interface InventoryOptions extends RowOptions {
   /** Git ref whose published figures are compared with these. */
   readonly compare: string | undefined;
-  /** Few objects, few changes, one run: checks only that the bench works. */
-  readonly smoke: boolean;
 }
 
-export const inventoryUsage =
-  "[--runs N] [--only ROW ...] [--json FILE] [--out DIR] [--compare REF] [--smoke]";
-
-const DEFAULT_RUNS = 3;
+export const inventoryUsage = `${rowUsage} [--compare REF]`;
 
 /** @throws UsageError */
 export function parseInventoryOptions(
@@ -26,25 +20,10 @@ export function parseInventoryOptions(
   documents: string,
 ): InventoryOptions {
   const { values, positionals } = readArguments(args, {
-    runs: { type: "string" },
-    only: { type: "string", multiple: true },
-    json: { type: "string" },
-    out: { type: "string" },
+    ...rowArguments,
     compare: { type: "string" },
-    smoke: { type: "boolean" },
   });
-  if (positionals.length > 0)
-    throw new UsageError(`it takes no ${positionals[0]}`);
-  const smoke = values.smoke === true;
-  const only = values.only ?? [];
-  // Only the run that the document describes replaces it by default.
-  const full = only.length === 0 && !smoke;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? DEFAULT_RUNS),
-    only,
-    json: values.json,
-    out: values.out ?? (full ? documents : undefined),
-    compare: values.compare,
-    smoke,
-  };
+  refuseWords(positionals);
+  const { compare } = values;
+  return { ...toRowOptions(values, { runs: 3, documents }), compare };
 }
