@@ -254,7 +254,7 @@ export const actions: Messages["actions"] = {
     password: "Passwort",
     fingerprint: "Fingerabdruck des Zertifikats (SHA-256)",
     fingerprintHint:
-      "Nur wenn das Zertifikat nicht von einer vertrauenswürdigen Stelle signiert ist: Der Fehler nennt ihn. Er ist mit dem des Hosts zu vergleichen.",
+      "Nur wenn das Zertifikat nicht von einer vertrauenswürdigen Stelle signiert ist: Die Fehlermeldung nennt ihn; vergleichen Sie ihn mit dem des Hosts.",
     search: "Suchen",
     stop: "Laufende VMs vor dem Import herunterfahren",
     stopHint:
@@ -316,7 +316,7 @@ export const actions: Messages["actions"] = {
     },
   },
   edit: {
-    lead: "Leere Felder und „unverändert“ lassen die Einstellung jeder VM, wie sie ist.",
+    lead: "Bei leeren Feldern und „unverändert“ behält jede VM ihre Einstellung.",
     unchanged: "unverändert",
     cpus: "vCPUs",
     memory: "Arbeitsspeicher (GiB)",

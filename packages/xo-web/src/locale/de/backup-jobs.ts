@@ -86,7 +86,8 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   free: "{size} frei",
   isDisabled: "deaktiviert",
   retention: "Aufbewahrung",
-  retentionHint: "Ein Backup bleibt erhalten, solange eine Regel es behält.",
+  retentionHint:
+    "Ein Backup bleibt erhalten, solange mindestens eine Regel zutrifft.",
   rules: {
     keepLast: "neueste",
     keepDaily: "Tage",
@@ -147,7 +148,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
       hint: "Einer fehlgeschlagenen VM; leer: keine.",
     },
     maxRate: {
-      name: "Ratenlimit (MB/s)",
+      name: "Bandbreitenlimit (MB/s)",
       hint: "Für jede VM; leer: keines.",
     },
     fullInterval: {

@@ -125,7 +125,7 @@ export const backup: Messages["backup"] = {
   },
   restore: {
     vmLead:
-      "Jedes Backup kann ohne die anderen wiederhergestellt werden. Backups gelöschter VMs stehen unter Backup, Backups.",
+      "Jedes Backup kann ohne die anderen wiederhergestellt werden. Backups gelöschter VMs stehen auf der Seite Backup unter „Backups“.",
     listLead:
       "VMs mit Backups in den Repositorys, auch solche, die gelöscht wurden.",
     none: "Keine Backups dieser VM",
@@ -208,7 +208,7 @@ export const backup: Messages["backup"] = {
     sameSr: "wie oben",
     disks: "Festplatten",
     lacks:
-      "{name} hat {size} weniger freien Platz, als die Festplatten brauchen können.",
+      "{name} hat {size} weniger freien Platz, als die Festplatten höchstens belegen.",
     networkOf: "Netzwerk der Schnittstelle {device}",
     networkWas: "war {name}, {mac}",
     noNetwork: "keine Schnittstelle",
@@ -221,7 +221,7 @@ export const backup: Messages["backup"] = {
     },
     differential: "Nur Unterschiede schreiben",
     differentialHint:
-      "Beginnt mit Klonen derjenigen Snapshots der VM, die bekannte Backups sind.",
+      "Klont Snapshots der VM, die einem Backup entsprechen, und schreibt nur abweichende Blöcke.",
     start: "VM danach starten",
     mustHalt: "Fahren Sie die VM zuerst herunter.",
     overWarning:

@@ -90,7 +90,7 @@ export const createVm: Messages["createVm"] = {
     haBest: "neu starten, wenn möglich (Best Effort)",
     haRestart: "immer neu starten (geschützt)",
     autoPowerOn: "Automatisch einschalten",
-    vtpm: "Virtuelles TPM (VTPM)",
+    vtpm: "Virtuelles TPM (vTPM)",
     noVtpm: "Von diesem Pool nicht unterstützt.",
     secureBoot: "Secure Boot",
     fullCopy:

@@ -274,7 +274,7 @@ export const placement: Messages["placement"] = {
     },
     movesPlain: { one: "{n} Migration", other: "{n} Migrationen" },
     failures: {
-      one: "{n} fehlgeschlagenen Lauf",
+      one: "{n} fehlgeschlagenem Lauf",
       other: "{n} fehlgeschlagenen Läufen nacheinander",
     },
     runDry: "Probelauf starten",

@@ -31,7 +31,7 @@ export const settingsAutomation: Pick<
       "Wird bei jedem Lauf ausgewertet: Künftige VMs sind eingeschlossen.",
     retention: "Aufbewahrung",
     retentionHint:
-      "Ein Snapshot bleibt erhalten, solange eine Regel ihn behält.",
+      "Ein Snapshot bleibt erhalten, solange mindestens eine Regel zutrifft.",
     rules: {
       keepLast: "neueste",
       keepDaily: "Tage",

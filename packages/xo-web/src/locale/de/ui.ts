@@ -13,5 +13,5 @@ export const ui: Messages["ui"] = {
   yes: "ja",
   no: "nein",
   failed: "Anfrage fehlgeschlagen: {reason}",
-  lost: "Der Server antwortet nicht. Die Anfrage wurde vielleicht nicht ausgeführt.",
+  lost: "Der Server antwortet nicht. Die Anfrage wurde möglicherweise nicht ausgeführt.",
 };

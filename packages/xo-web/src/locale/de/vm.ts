@@ -99,7 +99,7 @@ export const vm: Messages["vm"] = {
     network: "Netzwerk",
     mac: "MAC-Adresse",
     mtu: "MTU",
-    rate: "Ratenlimit",
+    rate: "Bandbreitenlimit",
   },
   acts: {
     connect: "Verbinden",
@@ -140,7 +140,7 @@ export const vm: Messages["vm"] = {
   interface: "Schnittstelle {device}",
   macHint: "Leer: wird erzeugt",
   rate: "{n} kB/s",
-  rateField: "Ratenlimit (kB/s)",
+  rateField: "Bandbreitenlimit (kB/s)",
   lockField: "Sperrmodus",
   locking: {
     network_default: "Standard des Netzwerks",
@@ -162,7 +162,7 @@ export const vm: Messages["vm"] = {
   needsHalted: "Zum Ändern die VM herunterfahren.",
   badFormat:
     "Durch Kommas getrennte Zahlen erforderlich, zum Beispiel 0, 1, 2.",
-  identity: { mode: "Virtualisierung", vtpm: "VTPM", bios: "BIOS-Hersteller" },
+  identity: { mode: "Virtualisierung", vtpm: "vTPM", bios: "BIOS-Hersteller" },
   settingGroups: {
     start: "Start und Host",
     mistakes: "Gesperrte Vorgänge",

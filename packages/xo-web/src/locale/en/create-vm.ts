@@ -88,7 +88,7 @@ export const createVm = {
     haBest: "restart if possible (best effort)",
     haRestart: "always restart (protected)",
     autoPowerOn: "Auto power on",
-    vtpm: "Virtual TPM (VTPM)",
+    vtpm: "Virtual TPM (vTPM)",
     noVtpm: "Not supported by this pool.",
     secureBoot: "Secure boot",
     fullCopy: "Full copy of the template disks instead of a fast clone",

@@ -157,7 +157,7 @@ export const vm = {
   usual: "Default",
   needsHalted: "Shut down the VM to change this setting.",
   badFormat: "Numbers separated by commas required, such as 0, 1, 2.",
-  identity: { mode: "Virtualization", vtpm: "VTPM", bios: "BIOS vendor" },
+  identity: { mode: "Virtualization", vtpm: "vTPM", bios: "BIOS vendor" },
   settingGroups: {
     start: "Start and host",
     mistakes: "Blocked operations",
