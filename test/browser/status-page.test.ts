@@ -173,7 +173,7 @@ t.test(
       server.patch({
         pools: {
           "pool-a": { label: "Zeta", state: "backing-off", objects: 9_999_999 },
-          "pool-c": { label: "Alpha", state: "failed", error: trouble },
+          "pool-c": { label: "Alpha", state: "failed", error: unreachable },
         },
       });
       await page.getByText("9,999,999").waitFor();
@@ -213,7 +213,10 @@ t.test(
   },
 );
 
-const trouble = { code: "UNREACHABLE", message: "10.0.0.1 cannot be reached" };
+const unreachable = {
+  code: "UNREACHABLE",
+  message: "10.0.0.1 cannot be reached",
+};
 
 /** The page of a new user on a scripted server; both end with the test. */
 async function open(

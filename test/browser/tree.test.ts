@@ -96,7 +96,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
 
   t.test("changes of the pool are shown, also of names", async (t) => {
     const { item } = await open(t);
-    await item(hostName).locator(".twisty").click();
+    await item(hostName).locator(".expander").click();
     await item(names[0]!).waitFor();
     const vm = vms.find(({ name_label }) => name_label === names[0])!;
     const name_label = "0 renamed";
@@ -108,7 +108,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
   for (const view of [wide, { ...wide, colorScheme: "dark" as const }])
     t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page, tree, item } = await open(t, "/status", view);
-      await item(hostName).locator(".twisty").click();
+      await item(hostName).locator(".expander").click();
       await item(names[0]!).waitFor();
       await tree.focus();
       t.same(await violations(page), []);
@@ -116,7 +116,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
 
   t.test("without the server the tree stays as it was", async (t) => {
     const { page, item } = await open(t);
-    await item(hostName).locator(".twisty").click();
+    await item(hostName).locator(".expander").click();
     await item(names[0]!).waitFor();
     server.child.kill("SIGKILL");
     await page.getByRole("button", { name: "Retry now" }).waitFor();

@@ -22,15 +22,15 @@ t.test(
     const joiner = [...(pools[1] as FastPool).db.refs("host")][0]!;
     const id = uuidOf(pools[1] as FastPool, "host", joiner);
     await api.ask("pool.addHost", { pool: pool.id, host: id });
-    const newcomer = await until(
+    const joined = await until(
       () => db.byUuid("host", id) ?? "",
       (ref) => ref !== "" && isUp(db, ref),
       "the host that joins",
     );
-    const old = [...db.refs("host")].filter((host) => host !== newcomer);
+    const old = [...db.refs("host")].filter((host) => host !== joined);
     balanced.load((host) => (old.includes(host) ? 0.55 : 0));
     await until(
-      () => guestsOn(db, newcomer).length,
+      () => guestsOn(db, joined).length,
       (count) => count > 0,
       "the number of VMs on the host that has joined",
     );

@@ -13,7 +13,7 @@ function sharedSr({ db }: TestPool): string {
   )![0];
 }
 
-/** All guests but those that run nowhere are out of the way: plans are easy to foresee. */
+/** Protects running, agile VMs by HA, and no others. @param count of VMs @returns their references */
 function protect(pool: TestPool, count: number): readonly string[] {
   const { db } = pool;
   const agile = [...db.records("VM")].filter(

@@ -112,9 +112,9 @@ function toPort(
   isThere: boolean,
 ): Port {
   const sorted = legs.toSorted((a, b) => compare(a.device, b.device));
-  return { pif, legs: sorted, problem: isThere ? portTrouble() : undefined };
+  return { pif, legs: sorted, problem: isThere ? portProblem() : undefined };
 
-  function portTrouble(): TopologyProblem | undefined {
+  function portProblem(): TopologyProblem | undefined {
     const isDown = legs.length > 0 && legs.every((leg) => !leg.carrier);
     if (isDown || !pif.carrier) return pif.attached ? "down" : "unplugged";
     if (!pif.attached) return "unplugged";

@@ -2,7 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const settingsPools: Pick<
   Messages["settings"],
-  "inputErrors" | "certificate" | "poolForm" | "trouble" | "servers"
+  "inputErrors" | "certificate" | "poolForm" | "serverError" | "servers"
 > = {
   inputErrors: {
     required: "Erforderlich.",
@@ -91,7 +91,7 @@ export const settingsPools: Pick<
     meaning:
       "Das Passwort wird nur an einen Host mit diesem Zertifikat gesendet. Zertifikate der anderen Poolmitglieder werden bei der ersten Verbindung akzeptiert.",
   },
-  trouble: {
+  serverError: {
     expected: "Akzeptierter Fingerabdruck",
     shown: "Aktueller Fingerabdruck",
     todos: {

@@ -83,7 +83,7 @@ export const settingsPools = {
     meaning:
       "The password is sent only to a host with this certificate. Certificates of the other pool members are accepted on first connection.",
   },
-  trouble: {
+  serverError: {
     expected: "Accepted fingerprint",
     shown: "Current fingerprint",
     todos: {
