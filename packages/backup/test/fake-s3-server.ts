@@ -66,9 +66,8 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
+  const body = await bodyOf(request);
+  if (body === undefined) return;
   fake.requests.push(`${request.method} ${request.url}`);
   if (fake.fault(request, response)) return;
   const refuse = (status: number, code: string): void => {
@@ -99,6 +98,18 @@ async function handle(
       if (!stored) return refuse(404, "NoSuchKey");
       return sendObject(stored, request, response);
   }
+}
+
+/** The body; undefined: the client has ended the request, for example because it waited too long. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch (error) {
+    if (request.destroyed && !request.complete) return undefined;
+    throw error;
+  }
+  return Buffer.concat(chunks);
 }
 
 function isSigned(request: IncomingMessage, body: Buffer): boolean {

@@ -15,7 +15,7 @@ import { seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 
 const MIB = 1024 * 1024;
-const fast = { delay: async () => undefined, stallMs: 500 };
+const fast = { delay: async () => undefined };
 const bytesOf = (text: string) => [Buffer.from(text)];
 
 t.test("signatures are those of the examples of Amazon", async (t) => {
