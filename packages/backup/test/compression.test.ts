@@ -8,6 +8,7 @@ import {
   allocateForChunks,
   compressChunk,
   decompressChunk,
+  identifyChunk,
 } from "../src/format/compression.js";
 import {
   ZstdThreads,
@@ -87,6 +88,20 @@ t.test("chunks are compressed where that saves something", async (t) => {
   const kept = await compressChunk(noise);
   t.equal(kept.method, RAW);
   t.equal(kept.stored, noise);
+});
+
+t.test("ids of chunks are the same in a thread and here", async (t) => {
+  const key = randomBytes(32);
+  const large = allocateForChunks(512 * KIB);
+  plainOf(1, large.length).copy(large);
+  const other = plainOf(2, 512 * KIB);
+  const small = plainOf(3, 64 * KIB);
+  const chunks = [large, other, small, large.subarray(0, 256 * KIB)];
+  const ids = await Promise.all(chunks.map((one) => identifyChunk(one, key)));
+  t.same(
+    ids,
+    chunks.map((one) => chunkIdOf(key, one)),
+  );
 });
 
 t.test("bytes that are no chunk of the size are refused", async (t) => {
@@ -194,10 +209,10 @@ t.test("a second thread is started when there is much to do", async (t) => {
     threads.run(bytes, COMPRESS);
   const small = [1, 2, 3].map((n) => run(Uint8Array.of(n)));
   t.equal(workers.length, 1, "the third call waits");
-  const large = new Uint8Array(4096 * KIB).fill(4);
+  const large = new Uint8Array(8192 * KIB).fill(4);
   const calls = [...small, run(large), run(Uint8Array.of(5))];
   for (let i = 0; i < 3; i++) workers[0]!.answer(i);
-  t.equal(workers.length, 2, "4 MiB were assigned before the last call");
+  t.equal(workers.length, 2, "8 MiB were assigned before the last call");
   workers[0]!.answer(3);
   workers[1]!.answer(0);
   const answers = [1, 2, 3, 4, 5].map((n) => `answer ${n}`);

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { chunkIdOf } from "../keys/derived-keys.js";
 import {
   checkChunk,
   compactSeal,
@@ -17,6 +18,8 @@ interface Codec {
   /** Makes the first call shorter. */
   prepare?(): void;
   compress(plain: Buffer): Promise<Uint8Array>;
+  /** The id of a chunk; without it that is computed here. */
+  identify?(plain: Buffer, idKey: Uint8Array): Promise<Uint8Array>;
   /**
    * @param size of the result, in bytes
    * @param into may be used for the result
@@ -73,6 +76,8 @@ function webAssemblyCodec(): Codec {
   return {
     prepare: () => threads.prepare(),
     compress: (plain) => threads.run(plain, { type: "compress", level: LEVEL }),
+    identify: (plain, idKey) =>
+      threads.run(plain, { type: "identify", idKey: new Uint8Array(idKey) }),
     decompress: (stored, size, into) =>
       threads.run(stored, {
         type: "decompress",
@@ -112,6 +117,24 @@ export function allocateForChunks(size: number): Buffer {
   return isNative
     ? Buffer.allocUnsafeSlow(size)
     : Buffer.from(new SharedArrayBuffer(size));
+}
+
+/** From so many bytes on, computing an id takes longer than handing it to a thread. */
+const IDENTIFIED_BY_THREAD = 256 * 1024;
+
+/**
+ * The id of a chunk, computed by a thread where there are threads and the bytes need not be copied for it.
+ * @param plain not to be changed before the result
+ * @param idKey the key of {@link chunkIdOf}
+ */
+export async function identifyChunk(
+  plain: Buffer,
+  idKey: Uint8Array,
+): Promise<Buffer> {
+  const isLarge = plain.length >= IDENTIFIED_BY_THREAD;
+  const id =
+    isLarge && isShared(plain) ? zstd().identify?.(plain, idKey) : undefined;
+  return id === undefined ? chunkIdOf(idKey, plain) : bufferOf(await id);
 }
 
 /** Compresses where this saves at least 3 %. @param plain not to be changed before the result */

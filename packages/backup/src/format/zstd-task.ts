@@ -1,9 +1,12 @@
+import { chunkIdOf } from "../keys/derived-keys.js";
 import { checkChunk, decrypt, type ChunkSeal } from "./chunk-seal.js";
 import type { ZstdModule } from "./zstd-module.js";
 
 /** What a thread for zstd does with the bytes of a request. */
 export type ZstdTask =
   | { readonly type: "compress"; readonly level: number }
+  /** Computes the id of a chunk. */
+  | { readonly type: "identify"; readonly idKey: Uint8Array }
   | DecompressTask
   | (Omit<DecompressTask, "type"> & {
       /** Decrypts, decompresses and compares with the id. */
@@ -28,6 +31,9 @@ export function carryOut(
   switch (task.type) {
     case "compress":
       return zstd.compress(input, task.level);
+    case "identify":
+      // Of its own memory: that of the digest is shared with other small buffers.
+      return new Uint8Array(chunkIdOf(task.idKey, input));
     case "decompress":
       return zstd.decompress(input, task.size, task.into);
     case "open": {

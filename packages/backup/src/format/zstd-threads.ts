@@ -22,7 +22,7 @@ const SLOTS = 2;
  * Bytes that one thread gets before another is started. A start costs as much CPU time as some MiB, and a small
  * incremental backup ends sooner with one thread.
  */
-const BYTES_BEFORE_NEXT = 4 * 1024 * 1024;
+const BYTES_BEFORE_NEXT = 8 * 1024 * 1024;
 
 /** Compiled, it is beside this file; bundled, beside the program. */
 const program = fileURLToPath(new URL("./zstd-worker.js", import.meta.url));

@@ -5,7 +5,7 @@ import type { ZstdAnswer, ZstdRequest } from "./zstd-threads.js";
 
 /*
  * A thread that compresses and decompresses with zstd as WebAssembly, and opens chunks: it decrypts them before and
- * checks them after that. The bytes of a request are in
+ * checks them after that. It computes ids of chunks as well. The bytes of a request are in
  * shared memory; those of the answer are in shared memory of the request, or transferred.
  */
 

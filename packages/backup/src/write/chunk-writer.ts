@@ -1,4 +1,4 @@
-import { compressChunk } from "../format/compression.js";
+import { compressChunk, identifyChunk } from "../format/compression.js";
 import { PARITY_MEMBERS } from "../format/limits.js";
 import { PackBuilder } from "../format/pack-builder.js";
 import type { ChunkPlace } from "../format/region.js";
@@ -64,7 +64,7 @@ export class ChunkWriter {
 
   /** @returns where the chunk is, or will be when its pack has a name */
   async store(plain: Buffer): Promise<ChunkPlace<number>> {
-    const id = this.#repository.key.chunkId(plain);
+    const id = await identifyChunk(plain, this.#repository.key.chunkIdKey);
     const known = this.table.get(id);
     if (known !== undefined) {
       this.statistics.deduplicated += plain.length;
