@@ -1,4 +1,5 @@
 import { isMissing } from "../errors.js";
+import { isManifestFile, isPackFile } from "../format/file-names.js";
 import { PARITY_MEMBERS } from "../format/limits.js";
 import { manifestFile, type Manifest } from "../format/manifest.js";
 import { packFile } from "../format/pack-layout.js";
@@ -42,7 +43,8 @@ const DAY_MS = 86_400_000;
  * orders them with the backups of all processes: a backup that refers to a file
  * whose deletion was logged before it is refused, one that was logged first
  * keeps the file. Nothing is deleted while a manifest cannot be read. Packs that have
- * the content of missing ones are kept in their place.
+ * the content of missing ones are kept in their place. Files whose names are none of a repository's
+ * are never deleted.
  */
 export async function collectGarbage(
   repository: Repository,
@@ -61,11 +63,12 @@ export async function collectGarbage(
     const live = await manifests.of(state);
     const due = (time: string) => Date.parse(time) + graceMs <= now;
     const marked = [...state.marked];
-    const unneeded = marked.filter(([name]) => !live.has(name));
+    const isKept = (name: string) => live.has(name) || !isOwn(name);
+    const unneeded = marked.filter(([name]) => !isKept(name));
     change = {
       type: "collect",
       mark: [...sizes.keys()].filter((name) => isNew(name, { state, live })),
-      unmark: marked.map(([name]) => name).filter((name) => live.has(name)),
+      unmark: marked.map(([name]) => name).filter(isKept),
       remove: unneeded.filter(([, time]) => due(time)).map(([name]) => name),
       removed: interrupted.filter((name) => state.removing.has(name)),
     };
@@ -101,18 +104,25 @@ function isNew(
   return !known.live.has(name) && !marked.has(name) && !removing.has(name);
 }
 
+/** Whether it has the name of a pack or manifest. Earlier versions marked other files as well. */
+function isOwn(name: string): boolean {
+  return isPackFile(name) || isManifestFile(name);
+}
+
 /** Packs and manifests that exist, with their sizes. */
 async function listCandidates({
   storage,
 }: Repository): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  for (const { name, size } of await listAll(storage, "packs"))
-    sizes.set(name, size);
+  const add = (name: string, size: number): void => {
+    if (isOwn(name)) sizes.set(name, size);
+  };
+  for (const { name, size } of await listAll(storage, "packs")) add(name, size);
   for (const { name, size } of await listAll(storage, "backups"))
-    sizes.set(name, size);
+    add(name, size);
   const copies = copyOf("");
   for (const { name, size } of await listAll(storage, copyOf("backups")))
-    sizes.set(name.slice(copies.length), size);
+    add(name.slice(copies.length), size);
   return sizes;
 }
 
@@ -120,8 +130,8 @@ async function deleteFiles(
   { storage, config }: Repository,
   names: readonly string[],
 ): Promise<void> {
-  const packs = names.filter((name) => name.startsWith("packs/"));
-  const manifests = names.filter((name) => name.startsWith("backups/"));
+  const packs = names.filter(isPackFile);
+  const manifests = names.filter(isManifestFile);
   if (config.parity && packs.length > 0) {
     const bare = packs.map((name) => name.slice(name.lastIndexOf("/") + 1));
     await removeFromGroups(storage, new Set(bare));

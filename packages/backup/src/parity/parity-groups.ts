@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { RepositoryError } from "../errors.js";
+import { isParityFile } from "../format/file-names.js";
 import { packFile } from "../format/pack-layout.js";
 import { listAll, type Storage } from "../storage/storage.js";
 import {
@@ -24,6 +25,7 @@ export async function listParityGroups(
 ): Promise<ParityGroup[]> {
   const groups: ParityGroup[] = [];
   for (const { name } of await listAll(storage, "parity")) {
+    if (!isParityFile(name)) continue;
     const range = { offset: 0, length: MAX_HEADER_SIZE };
     try {
       const { members } = parseParityHeader(await storage.read(name, range));

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { RepositoryError } from "../errors.js";
+import { isPackFile } from "../format/file-names.js";
 import type { FinishedPack } from "../format/pack-builder.js";
 import { PackIndex } from "../format/pack-index.js";
 import { packFile } from "../format/pack-layout.js";
@@ -36,9 +37,10 @@ export class PackStore {
     this.#key = key;
   }
 
-  /** All packs that exist. */
-  list(): Promise<StoredFile[]> {
-    return listAll(this.#storage, "packs");
+  /** All packs that exist; no other files of that folder. */
+  async list(): Promise<StoredFile[]> {
+    const files = await listAll(this.#storage, "packs");
+    return files.filter(({ name }) => isPackFile(name));
   }
 
   /**

@@ -16,6 +16,8 @@ import type { ByteRange, Storage, StoredFile } from "./storage.js";
 
 /** Files are written here first; what a killed process left is removed by `removeTemporaryFiles`. */
 const TEMPORARY = "tmp";
+/** Other files are not ours to delete. */
+const TEMPORARY_NAME = /^tmp\/[0-9a-f]{24}$/;
 
 /** A folder: a local file system or a mount that knows hard links (NFS, SMB 2 and later). */
 export class FolderStorage implements Storage {
@@ -124,6 +126,7 @@ export class FolderStorage implements Storage {
 
   async removeTemporaryFiles(before: number): Promise<void> {
     for await (const { name } of this.list(TEMPORARY)) {
+      if (!TEMPORARY_NAME.test(name)) continue;
       const path = join(this.location, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
       if (mtimeMs < before) await unlink(path).catch(ignoreMissing);

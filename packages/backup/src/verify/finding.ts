@@ -11,6 +11,8 @@ export interface Finding {
     | "unprotected"
     /** The log does not name this file: an interrupted backup, or a lost entry of the log. */
     | "not-in-log"
+    /** The name is none of a repository's: another program or a person left this file. It is not touched. */
+    | "unknown-name"
     /** Parts of a backup contradict each other. */
     | "inconsistent";
   /** Whether the file is as it was written again, or what backups need of it is in other packs. */

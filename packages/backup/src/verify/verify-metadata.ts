@@ -1,4 +1,5 @@
 import { isMissing, RepositoryError } from "../errors.js";
+import { isManifestFile } from "../format/file-names.js";
 import { manifestFile, type Manifest } from "../format/manifest.js";
 import { openSealedJson, sealJson } from "../format/sealed.js";
 import {
@@ -150,7 +151,7 @@ export class MetadataVerifier {
     const { storage } = this.#repository;
     for (const place of [folder, copyOf(folder)])
       for (const { name: file } of await listAll(storage, place))
-        if (!known.has(file.slice(place.length + 1)))
+        if (isUnknown(folder + file.slice(place.length), known))
           this.findings.push({
             file,
             problem: "not-in-log",
@@ -158,6 +159,12 @@ export class MetadataVerifier {
             backups: [],
           });
   }
+}
+
+/** Files that are none of a repository's are reported as such, by `findUnknownNames`. */
+function isUnknown(name: string, known: ReadonlySet<string>): boolean {
+  if (name.startsWith("backups/") && !isManifestFile(name)) return false;
+  return !known.has(name.slice(name.indexOf("/") + 1));
 }
 
 function hasDigest(digest: string): (bytes: Buffer) => void {

@@ -1,5 +1,6 @@
 import { RepositoryError, isMissing } from "../errors.js";
-import { PARITY_MEMBERS } from "../format/limits.js";
+import { isPackFile, isParityFile } from "../format/file-names.js";
+import { PACK_SIZE, PARITY_MEMBERS } from "../format/limits.js";
 import { PackIndex } from "../format/pack-index.js";
 import { packFile } from "../format/pack-layout.js";
 import { digestOf } from "../log/repository-log.js";
@@ -13,6 +14,9 @@ import type { Repository } from "../repository/repository.js";
 import { listAll, type StoredFile } from "../storage/storage.js";
 import type { Finding } from "./finding.js";
 import { quarantine } from "./quarantine.js";
+
+/** Of files with other names than those of packs, which may be of any size. Packs are closed at 16 MiB of chunks. */
+const MAX_MISNAMED = 2 * PACK_SIZE;
 
 export interface FirstPacks {
   /** Names. */
@@ -48,7 +52,7 @@ export class PackVerifier {
   readonly #options: PackCheckOptions;
   /** Ids of the backups that need a pack, by its name. */
   readonly #needed: ReadonlyMap<string, readonly string[]>;
-  /** Wrong files that were moved: where, by the SHA-256 of their bytes. */
+  /** Files that have the bytes of others: where they are, by the SHA-256 of their bytes. */
   readonly #moved = new Map<string, string>();
 
   constructor(
@@ -70,7 +74,10 @@ export class PackVerifier {
     await this.#readPacks(files);
     const { parity } = this.#repository.config;
     if (parity) await this.#readParityFiles();
-    if (repair) await this.#repairPacks();
+    if (repair) {
+      await this.#findMisnamed();
+      await this.#repairPacks();
+    }
     if (parity) await this.#protectPacks();
   }
 
@@ -113,7 +120,7 @@ export class PackVerifier {
     try {
       const bytes = await storage.read(file);
       digest = digestOf(bytes);
-      if (digest !== name || file !== packFile(name))
+      if (digest !== name)
         throw new RepositoryError("damaged", `${file} is damaged`);
       const index = await PackIndex.read(
         key,
@@ -136,7 +143,29 @@ export class PackVerifier {
     }
   }
 
-  /** From a file that had the name of another, from parity; else it remains missing, so that no new backup relies on it. */
+  /** Finds missing packs that have another name: somebody has moved or renamed them. Those files stay. */
+  async #findMisnamed(): Promise<void> {
+    const { storage } = this.#repository;
+    const wanted = new Set(
+      this.findings
+        .map(({ file }) => file)
+        .filter(isPackFile)
+        .map(bareName),
+    );
+    if (wanted.size === 0) return;
+    for (const { name: file, size } of await listAll(storage, "packs")) {
+      if (isPackFile(file) || size > MAX_MISNAMED) continue;
+      this.#options.signal?.throwIfAborted();
+      try {
+        const digest = digestOf(await storage.read(file));
+        if (wanted.has(digest)) this.#moved.set(digest, file);
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+      }
+    }
+  }
+
+  /** From a file that has or had the name of another, from parity; else it remains missing, so that no new backup relies on it. */
   async #repairPacks(): Promise<void> {
     const { storage } = this.#repository;
     const groups = await listParityGroups(storage);
@@ -170,6 +199,7 @@ export class PackVerifier {
   async #readParityFiles(): Promise<void> {
     const { storage } = this.#repository;
     for (const { name: file } of await listAll(storage, "parity")) {
+      if (!isParityFile(file)) continue;
       try {
         await readParity(storage, file);
       } catch (error) {

@@ -3,6 +3,7 @@ import type { Anchor } from "../log/repository-log.js";
 import type { Manifest } from "../format/manifest.js";
 import type { Finding } from "./finding.js";
 import { addReplacements, judgeMissing } from "./judge-missing.js";
+import { findUnknownNames } from "./unknown-names.js";
 import { verifyExtents } from "./verify-extents.js";
 import { MetadataVerifier } from "./verify-metadata.js";
 import { PackVerifier, type FirstPacks } from "./verify-packs.js";
@@ -80,7 +81,9 @@ export async function verifyRepository(
   const extents = await verifyExtents(repository, backups, signal);
   // What only removed backups needed may have been deleted while this ran.
   const { backups: kept } = await repository.log.refresh();
-  const findings = [...metadata.findings, ...found, ...extents].filter(
+  const unknown = await findUnknownNames(repository.storage);
+  const all = [...metadata.findings, ...unknown, ...found, ...extents];
+  const findings = all.filter(
     ({ backups: ids }) => ids.length === 0 || ids.some((id) => kept.has(id)),
   );
   return {
