@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { VerificationReport } from "../backups/maintenance/maintenance.js";
 import { asTask } from "./as-task.js";
 import { FOLDER, closed, id } from "./backup-repository.js";
 import { defineOperation } from "./define-operation.js";
@@ -30,6 +31,10 @@ export const backupRepositoryVerify = defineOperation({
     repaired: Type.Number({ description: "Number of repaired files." }),
     findings: Type.Array(Type.Unknown(), {
       description: "Damaged files that could not be repaired.",
+    }),
+    unknownFiles: Type.Array(Type.String(), {
+      description:
+        "Names of files that other programs have left, at most 100. They are never deleted.",
     }),
   }),
   permission: "admin",
@@ -76,10 +81,12 @@ function subject(name: string, objectId: string) {
   return { name, objectId, objectType: REPOSITORY_TYPE, params: {} };
 }
 
-function toMutable<T extends { readonly findings: readonly unknown[] }>(
-  report: T,
-) {
-  return { ...report, findings: [...report.findings] };
+function toMutable({ findings, unknownFiles, ...report }: VerificationReport) {
+  return {
+    ...report,
+    findings: [...findings] as unknown[],
+    unknownFiles: [...unknownFiles],
+  };
 }
 
 /** Verification and garbage collection of backup repositories on request. */

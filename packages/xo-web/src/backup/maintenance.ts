@@ -10,6 +10,8 @@ export interface Verification {
   /** All that backups before this moment consist of was read at least once. */
   readonly verifiedBefore?: number;
   readonly findings?: readonly RepositoryFinding[];
+  /** Files that other programs have left in the folders of the repository. */
+  readonly unknownFiles?: readonly string[];
   readonly repaired?: number;
 }
 

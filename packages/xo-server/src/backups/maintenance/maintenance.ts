@@ -11,6 +11,8 @@ import { repairFromCopies } from "./repair-from-copies.js";
 import {
   beginVerification,
   endVerification,
+  isOpenDamage,
+  unknownFilesOf,
 } from "../repositories/verification.js";
 
 export interface RepositoryMaintenanceOptions {
@@ -31,6 +33,8 @@ export interface VerificationReport {
   readonly checked: number;
   /** Damage that could not be repaired. */
   readonly findings: readonly Finding[];
+  /** Names of files that other programs have left, at most 100. */
+  readonly unknownFiles: readonly string[];
   /** Number of files that were repaired. */
   readonly repaired: number;
   readonly backups: number;
@@ -183,9 +187,8 @@ export class Maintenance {
     { name }: RepositoryRecord,
     { findings, checked, backups }: VerifyResult,
   ): VerificationReport {
-    const open = findings.filter(
-      ({ isRepaired, problem }) => !isRepaired && problem !== "not-in-log",
-    );
+    const open = findings.filter(isOpenDamage);
+    const unknownFiles = unknownFilesOf(findings);
     const repaired = findings.filter(({ isRepaired }) => isRepaired).length;
     const { logger } = this.#options;
     if (open.length > 0)
@@ -197,7 +200,12 @@ export class Maintenance {
       logger.warn(
         `backup repository ${name}: ${repaired} damaged files were repaired`,
       );
-    return { checked, findings: open, repaired, backups };
+    if (unknownFiles.length > 0)
+      logger.warn(
+        `backup repository ${name}: other programs have left files in its folders`,
+        { files: unknownFiles.slice(0, 10) },
+      );
+    return { checked, findings: open, unknownFiles, repaired, backups };
   }
 
   async #exclusive<T>(

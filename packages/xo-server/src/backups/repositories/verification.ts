@@ -22,6 +22,8 @@ export interface Verification {
   readonly firstBefore?: number;
   /** Damage that could not be repaired, at most 100 entries. */
   readonly findings?: readonly Finding[];
+  /** Names of files that are none of a repository's: others left them. At most 100 entries. */
+  readonly unknownFiles?: readonly string[];
   /** Number of files that were repaired since the repository was added. */
   readonly repaired?: number;
 }
@@ -29,6 +31,22 @@ export interface Verification {
 export type VerificationStatus = "verified" | "damaged" | "none";
 
 const MAX_FINDINGS = 100;
+
+/**
+ * Whether something is lost or wrong. A file without an entry in the log is left by an interrupted backup, one with
+ * another name by another program: no backup needs them.
+ */
+export function isOpenDamage({ problem, isRepaired }: Finding): boolean {
+  return !isRepaired && problem !== "not-in-log" && problem !== "unknown-name";
+}
+
+/** Names of files that are none of a repository's, at most 100. */
+export function unknownFilesOf(findings: readonly Finding[]): string[] {
+  return findings
+    .filter(({ problem }) => problem === "unknown-name")
+    .slice(0, MAX_FINDINGS)
+    .map(({ file }) => file);
+}
 
 /** @param now when it began, in milliseconds since the epoch */
 export function beginVerification(
@@ -62,7 +80,7 @@ export function endVerification(
     isFirstComplete ? (begun.firstBefore ?? 0) : 0,
     isRoundComplete ? roundStartedAt : 0,
   );
-  const open = findings.filter(({ isRepaired }) => !isRepaired);
+  const repaired = findings.filter(({ isRepaired }) => isRepaired).length;
   return {
     startedAt,
     endedAt: now,
@@ -79,11 +97,9 @@ export function endVerification(
     ...(begun.firstBefore === undefined
       ? {}
       : { firstBefore: begun.firstBefore }),
-    // A file without an entry in the log is left by an interrupted backup, and no backup needs it.
-    findings: open
-      .filter(({ problem }) => problem !== "not-in-log")
-      .slice(0, MAX_FINDINGS),
-    repaired: (begun.repaired ?? 0) + findings.length - open.length,
+    findings: findings.filter(isOpenDamage).slice(0, MAX_FINDINGS),
+    unknownFiles: unknownFilesOf(findings),
+    repaired: (begun.repaired ?? 0) + repaired,
   };
 }
 

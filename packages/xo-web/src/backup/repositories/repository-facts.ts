@@ -125,6 +125,7 @@ function verifiedFact(
   { texts, formats, now }: FactLocalization,
 ): RepositoryFact {
   const { state, at, damaged } = summaryOf(verification);
+  const damagedFiles = verification?.findings?.length ?? 0;
   const repaired = verification?.repaired ?? 0;
   const freed =
     collection?.endedAt === undefined
@@ -146,7 +147,10 @@ function verifiedFact(
       return {
         id,
         tone: "bad",
-        value: formats.plural(texts.damaged, damaged),
+        value:
+          damaged > 0
+            ? formats.plural(texts.damaged, damaged)
+            : formats.plural(texts.damagedFiles, damagedFiles),
         ...more,
       };
     case "verified":

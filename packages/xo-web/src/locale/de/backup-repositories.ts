@@ -106,12 +106,21 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     one: "{n} beschädigtes Backup",
     other: "{n} beschädigte Backups",
   },
+  damagedFiles: {
+    one: "{n} beschädigte Datei",
+    other: "{n} beschädigte Dateien",
+  },
   repaired: { one: "{n} Datei repariert", other: "{n} Dateien repariert" },
   collected: "{size} freigegeben {age}",
   rates: "{read}/s lesen, {write}/s schreiben",
   findings: "Beschädigte Dateien, die nicht repariert werden konnten:",
   findingsLead:
     "Die nächsten Backups speichern die verlorenen Daten erneut, soweit die VMs sie noch haben. Prüfen Sie den Speicher des Repositorys.",
+  moreFiles: { one: "und {n} weitere", other: "und {n} weitere" },
+  unknownFiles:
+    "Dateien, die andere Programme in diesem Repository hinterlassen haben:",
+  unknownFilesLead:
+    "Sie werden nicht gelesen und nie gelöscht. Verschieben Sie sie an einen anderen Ort: Außer dem Server sollte nichts in das Repository schreiben.",
   problems: {
     missing: "fehlt",
     damaged: "ist beschädigt",

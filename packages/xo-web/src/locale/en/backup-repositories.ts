@@ -100,12 +100,20 @@ export const backupRepositories = {
     one: "{n} damaged backup",
     other: "{n} damaged backups",
   },
+  damagedFiles: {
+    one: "{n} damaged file",
+    other: "{n} damaged files",
+  },
   repaired: { one: "{n} file repaired", other: "{n} files repaired" },
   collected: "{size} freed {age}",
   rates: "{read}/s read, {write}/s write",
   findings: "Damaged files that could not be repaired:",
   findingsLead:
     "The next backups store the lost data again where the VMs still have it. Check the storage of the repository.",
+  moreFiles: { one: "and {n} more", other: "and {n} more" },
+  unknownFiles: "Files that other programs have left in this repository:",
+  unknownFilesLead:
+    "They are not read and never deleted. Move them elsewhere: nothing else than the server should write to the repository.",
   problems: {
     missing: "is missing",
     damaged: "is damaged",
