@@ -6,6 +6,7 @@ import {
   daysLeft,
   usedFraction,
   reachabilityOf,
+  refusalOf,
   toPlace,
   toUrl,
   type Repository,
@@ -16,6 +17,7 @@ import {
   toCreation,
   toEntries,
 } from "../src/backup/repositories/repository-entries.js";
+import { adviceOf } from "../src/backup/repositories/repository-advice.js";
 import { repositoryFacts } from "../src/backup/repositories/repository-facts.js";
 import { Formats } from "../src/locale/formats.js";
 import { en } from "../src/locale/en/all.js";
@@ -42,6 +44,46 @@ t.test("the state of a repository", async (t) => {
   t.equal(reachabilityOf(repository({ state: { inspectedAt: 1 } })), "reached");
   t.equal(reachabilityOf(repository({ error })), "failed");
   t.equal(reachabilityOf(repository({ error, enabled: false })), "disabled");
+});
+
+t.test("what is wrong with a repository, and what to do", async (t) => {
+  const failed = (code: string) =>
+    repository({
+      error: { code: `BACKUP_REPOSITORY_${code}`, message: "m", since: 1 },
+    });
+  const texts = en.backup.repositories;
+  for (const [code, state] of [
+    ["UNREACHABLE", "failed"],
+    ["FULL", "full"],
+    ["KEY_WRONG", "replaced"],
+    ["OLDER", "older"],
+    ["DAMAGED", "damaged"],
+  ] as const) {
+    t.equal(reachabilityOf(failed(code)), state);
+    t.equal(adviceOf(failed(code), texts), texts.advice[state]);
+  }
+  t.equal(adviceOf(repository(), texts), "");
+  t.equal(refusalOf(failed("UNREACHABLE")), "failed");
+  t.equal(refusalOf(repository({ enabled: false })), "disabled");
+  t.equal(refusalOf(failed("FULL")), undefined, "a full one can be read");
+  t.equal(refusalOf(failed("DAMAGED")), undefined, "each backup has its state");
+  t.equal(refusalOf(repository()), undefined);
+});
+
+t.test("damage that concerns no backup is a number of files", async (t) => {
+  const finding = { file: "keys/a", problem: "missing", backups: [] };
+  const facts = repositoryFacts(
+    repository({
+      state: {
+        verification: { startedAt: 1, endedAt: 2, findings: [finding] },
+      },
+    }),
+    { texts: en.backup.repositories, formats: new Formats("en", en), now: 3 },
+  );
+  t.match(
+    facts.find(({ id }) => id === "verified"),
+    { tone: "bad", value: "1 damaged file" },
+  );
 });
 
 t.test("growth and the time until a file system is full", async (t) => {

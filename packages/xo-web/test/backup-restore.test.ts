@@ -53,6 +53,15 @@ t.test("backups of VMs, also of those that were renamed", async (t) => {
   t.equal(vms.length, 2);
 });
 
+t.test("backups whose repository cannot be read are counted", async (t) => {
+  const all = [
+    archive({ verification: "verified" }),
+    archive({ backupRepository: "s", verification: "verified" }),
+  ];
+  t.match(byVm(all), [{ unreadable: 0, verified: 2 }]);
+  t.match(byVm(all, new Set(["s"])), [{ unreadable: 1, verified: 1 }]);
+});
+
 t.test("a time line has a group for each day, newest first", async (t) => {
   const at = (timestamp: number) => archive({ timestamp });
   const days = byDay([at(11), at(25), at(12)], (time) =>

@@ -73,14 +73,22 @@ export interface BackedUpVm {
   /** Of the disks of the newest backup. */
   readonly size: number;
   readonly damaged: number;
+  /** Backups that cannot be read now, because their repository cannot. */
+  readonly unreadable: number;
   /** Backups all of whose data was read again after they were written. */
   readonly verified: number;
   /** Ids. */
   readonly repositories: readonly string[];
 }
 
-/** VMs by name, from all backups; the name is that of the newest backup. */
-export function byVm(archives: readonly Archive[]): readonly BackedUpVm[] {
+/**
+ * VMs by name, from all backups; the name is that of the newest backup.
+ * @param refused ids of repositories that cannot be read now
+ */
+export function byVm(
+  archives: readonly Archive[],
+  refused: ReadonlySet<string> = new Set(),
+): readonly BackedUpVm[] {
   const all = new Map<string, Archive[]>();
   for (const archive of archives) {
     const { vm } = archive;
@@ -102,7 +110,13 @@ export function byVm(archives: readonly Archive[]): readonly BackedUpVm[] {
         oldest: sorted.at(-1)!.timestamp,
         size: newest.size,
         damaged: own.filter((one) => one.verification === "damaged").length,
-        verified: own.filter((one) => one.verification === "verified").length,
+        unreadable: own.filter((one) => refused.has(one.backupRepository))
+          .length,
+        verified: own.filter(
+          (one) =>
+            one.verification === "verified" &&
+            !refused.has(one.backupRepository),
+        ).length,
         repositories: [...new Set(own.map((one) => one.backupRepository))],
       };
     })

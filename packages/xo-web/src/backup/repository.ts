@@ -44,7 +44,23 @@ export interface GrowthSample {
   readonly stored: number;
 }
 
-export type Reachability = "disabled" | "failed" | "reached" | "unknown";
+/** `replaced`: another repository is in its place. `older`: its newest changes are missing. */
+export type Reachability =
+  | "disabled"
+  | "failed"
+  | "full"
+  | "replaced"
+  | "older"
+  | "damaged"
+  | "reached"
+  | "unknown";
+
+const byCode: Readonly<Record<string, Reachability>> = {
+  BACKUP_REPOSITORY_FULL: "full",
+  BACKUP_REPOSITORY_KEY_WRONG: "replaced",
+  BACKUP_REPOSITORY_OLDER: "older",
+  BACKUP_REPOSITORY_DAMAGED: "damaged",
+};
 
 /** Whether the server has been able to open the repository, as of its last check. */
 export function reachabilityOf({
@@ -53,16 +69,33 @@ export function reachabilityOf({
   state,
 }: Repository): Reachability {
   if (!enabled) return "disabled";
-  if (error !== undefined) return "failed";
+  if (error !== undefined) return byCode[error.code] ?? "failed";
   return state.inspectedAt === undefined ? "unknown" : "reached";
 }
 
 export const reachabilityTones: Readonly<Record<Reachability, string>> = {
   disabled: "",
   failed: "bad",
+  full: "bad",
+  replaced: "bad",
+  older: "bad",
+  damaged: "bad",
   reached: "good",
   unknown: "busy",
 };
+
+/**
+ * Why no backup in it can be read now. A full one can be read; in a damaged one, each backup has its own state.
+ */
+export function refusalOf(repository: Repository): Reachability | undefined {
+  const state = reachabilityOf(repository);
+  const isRefused =
+    state === "disabled" ||
+    state === "failed" ||
+    state === "replaced" ||
+    state === "older";
+  return isRefused ? state : undefined;
+}
 
 /** The full part of the file system, 0 to 1; undefined: not known. */
 export function usedFraction({

@@ -78,8 +78,23 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   states: {
     disabled: "Deaktiviert",
     failed: "Nicht erreichbar",
+    full: "Voll",
+    replaced: "Anderes Repository",
+    older: "Älter als zuvor",
+    damaged: "Beschädigt",
     reached: "Erreichbar",
     unknown: "Noch nicht geprüft",
+  },
+  advice: {
+    failed:
+      "Prüfen Sie, ob sein Speicher eingehängt ist oder antwortet und ob der Server darin schreiben darf; wählen Sie dann „Verbindung prüfen“.",
+    full: "Vergrößern Sie den Speicher, oder löschen Sie Backups und starten Sie einen Tag später die Speicherbereinigung. Wiederherstellungen sind solange möglich.",
+    replaced:
+      "Hängen Sie das richtige ein, oder entfernen Sie dieses vom Server und fügen Sie es neu hinzu.",
+    older:
+      "Dateien sind verloren, oder eine ältere Kopie steht an seiner Stelle: Bringen Sie die neueren Dateien zurück. Um mit dem älteren Stand weiterzuarbeiten, entfernen Sie es vom Server und fügen Sie es neu hinzu.",
+    damaged:
+      "Wählen Sie „Alles prüfen“: Damit wird repariert, was repariert werden kann. Ist das Protokoll verloren, bringen Sie die Dateien von log/ oder copies/log/ aus einer Kopie des Repositorys zurück.",
   },
   since: "Zuerst festgestellt: {age}.",
   facts: {

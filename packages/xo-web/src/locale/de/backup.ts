@@ -160,6 +160,16 @@ export const backup: Messages["backup"] = {
       damaged: "beschädigt",
       none: "noch nicht geprüft",
     },
+    unreadable: "Repository: {state}",
+    unreadableCount: {
+      one: "{n} Backup ist nicht lesbar",
+      other: "{n} Backups sind nicht lesbar",
+    },
+    repositoryState: "Repository {name}: {state}.",
+    unreadableLead:
+      "Seine Backups können erst wiederhergestellt werden, wenn es wieder verwendet werden kann.",
+    damagedLead:
+      "Dateien, die dieses Backup braucht, sind beschädigt oder fehlen. Die Wiederherstellung schlägt fehl, wenn sie deren verlorene Teile braucht: Wählen Sie ein anderes Backup, wenn es eines gibt.",
     verifiedAt: "geprüft {age}",
     verifiedOf: "{n} von {total} geprüft",
     actions: "Aktionen für das Backup vom {time}",

@@ -72,8 +72,23 @@ export const backupRepositories = {
   states: {
     disabled: "Disabled",
     failed: "Not reachable",
+    full: "Full",
+    replaced: "Other repository",
+    older: "Older than before",
+    damaged: "Damaged",
     reached: "Reachable",
     unknown: "Not checked yet",
+  },
+  advice: {
+    failed:
+      "Check that its storage is mounted or answers, and that the server may write to it; then choose “Check connection”.",
+    full: "Enlarge the storage, or delete backups and collect garbage a day later. Backups can be restored meanwhile.",
+    replaced:
+      "Mount the right one, or remove this one from the server and add it again.",
+    older:
+      "Files were lost, or an older copy was put in its place: bring the newer files back. To continue with the older state, remove it from the server and add it again.",
+    damaged:
+      "Choose “Verify everything”: it repairs what can be repaired. If the log is lost, bring the files of log/ or copies/log/ back from a copy of the repository.",
   },
   since: "First seen {age}.",
   facts: {

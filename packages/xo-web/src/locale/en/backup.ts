@@ -153,6 +153,16 @@ export const backup = {
       damaged: "damaged",
       none: "not verified yet",
     },
+    unreadable: "repository: {state}",
+    unreadableCount: {
+      one: "{n} backup cannot be read",
+      other: "{n} backups cannot be read",
+    },
+    repositoryState: "Repository {name}: {state}.",
+    unreadableLead:
+      "Its backups cannot be restored until it can be used again.",
+    damagedLead:
+      "Files that this backup needs are damaged or missing. The restore fails if it needs their lost parts: choose another backup if there is one.",
     verifiedAt: "verified {age}",
     verifiedOf: "{n} of {total} verified",
     actions: "Actions for the backup of {time}",
