@@ -57,6 +57,7 @@ export type {
   ClusterServers,
   JoiningServer,
 } from "./repositories/cluster-servers.js";
+export { LOST_SERVER_MS } from "./schema/cluster-tables.js";
 export type {
   CloudConfig,
   CloudConfigKind,

@@ -3,10 +3,9 @@ import { XoError } from "@xo-server/model";
 import type { Kysely } from "kysely";
 import { databaseNow } from "./engines/database-clock.js";
 import type { Engine } from "./engines/engine.js";
+import { LOST_SERVER_MS } from "./schema/cluster-tables.js";
 import type { Tables } from "./schema/tables.js";
 
-/** A server without a heartbeat for this time does not run, in ms: twice the longest interval of heartbeats. */
-const SILENT_MS = 10_000;
 /** Interval of reading heartbeats, in ms. */
 const POLL_MS = 500;
 
@@ -70,7 +69,7 @@ async function readRunning(
     .select(databaseNow(engine).as("now"))
     .orderBy("id")
     .execute();
-  return rows.filter(({ seenAt, now }) => now - seenAt < SILENT_MS);
+  return rows.filter(({ seenAt, now }) => now - seenAt < LOST_SERVER_MS);
 }
 
 function inUse(migration: string, running: readonly RunningServer[]): XoError {

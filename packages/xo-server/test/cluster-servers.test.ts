@@ -1,10 +1,13 @@
-import type { ClusterServer, Lease } from "@xo-server/store";
+import {
+  LOST_SERVER_MS,
+  type ClusterServer,
+  type Lease,
+} from "@xo-server/store";
 import t from "tap";
 import { clusterRemoveServer } from "../src/methods/cluster.js";
 import {
   findLostServers,
   listClusterServers,
-  LOST_MS,
 } from "../src/status/cluster-servers.js";
 
 const server = (name: string, silentMs: number): ClusterServer => ({
@@ -29,7 +32,7 @@ const lease = (subject: string, owner: string, expiresInMs: number): Lease => ({
 
 function setUp(engine: "sqlite" | "postgres" = "postgres") {
   const deleted: string[] = [];
-  const servers = [server("xo1", 10), server("xo2", LOST_MS)];
+  const servers = [server("xo1", 10), server("xo2", LOST_SERVER_MS)];
   const store = {
     engine,
     clusterServers: {

@@ -1,3 +1,9 @@
+/**
+ * Time without a heartbeat after which a server counts as lost, in ms: twice the
+ * longest interval of heartbeats.
+ */
+export const LOST_SERVER_MS = 10_000;
+
 /** `id` is the name of the server; times are those of the database. */
 export interface ClusterServerRow {
   id: string;

@@ -137,6 +137,8 @@ const defaultRules: readonly DefaultRule[] = [
   {
     name: "Server lost",
     severity: "critical",
+    // All heartbeats stop while the database fails over.
+    forSeconds: 20,
     on: statistic(SERVER_TYPE, "servers.lost", { threshold: 0, clearsAt: 0 }),
   },
   {

@@ -1,7 +1,11 @@
 import { pause, type MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { ClusterServer, Lease, Store } from "@xo-server/store";
-import { LOST_MS } from "../status/cluster-servers.js";
+import {
+  LOST_SERVER_MS,
+  type ClusterServer,
+  type Lease,
+  type Store,
+} from "@xo-server/store";
 import { isServerSubject } from "./fair-share.js";
 
 /** What happened to the leases of a server that was asked to leave. */
@@ -71,12 +75,12 @@ function checkServers(
       id: name,
       known: servers.map((server) => server.name),
     });
-  if (found.silentMs >= LOST_MS)
+  if (found.silentMs >= LOST_SERVER_MS)
     throw notPossible(`${name} does not run: others have taken over already`);
   return servers.filter(
     (server) =>
       server !== found &&
-      server.silentMs < LOST_MS &&
+      server.silentMs < LOST_SERVER_MS &&
       server.leavingAt === undefined,
   );
 }

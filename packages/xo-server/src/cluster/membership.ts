@@ -25,7 +25,7 @@ export interface MembershipOptions {
 
 /** Heartbeats within the time after which a server counts as lost. */
 const BEATS = 5;
-/** Interval of heartbeats at most, in ms, however long leases are: servers that are silent for 30 s are listed as lost. */
+/** Interval of heartbeats at most, in ms, however long leases are: half the time after which a server is listed as lost (`LOST_SERVER_MS`). */
 const MAX_INTERVAL_MS = 5_000;
 
 /** This server among those that share the database. */

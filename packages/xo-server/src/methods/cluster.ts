@@ -41,7 +41,7 @@ const name = Type.String({
 export const clusterListServers = defineOperation({
   name: "cluster.listServers",
   summary:
-    "List the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 30 s is `lost`.",
+    "List the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 10 s is `lost`.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Array(server),
   permission: "admin",

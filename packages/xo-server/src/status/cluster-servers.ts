@@ -1,7 +1,9 @@
-import type { ClusterServer, Lease, Store } from "@xo-server/store";
-
-/** Time without a heartbeat after which a server counts as lost, in ms. */
-export const LOST_MS = 30_000;
+import {
+  LOST_SERVER_MS,
+  type ClusterServer,
+  type Lease,
+  type Store,
+} from "@xo-server/store";
 
 export type ClusterServerStatus = Omit<
   ClusterServer,
@@ -70,5 +72,5 @@ export function isLost(
   { silentMs }: Pick<ClusterServer, "silentMs">,
   engine: Store["engine"],
 ): boolean {
-  return engine === "postgres" && silentMs >= LOST_MS;
+  return engine === "postgres" && silentMs >= LOST_SERVER_MS;
 }
