@@ -60,7 +60,12 @@ t.test("without the right nothing reaches a pool", async (t) => {
     );
   };
   t.ok(aboutObjects.length > 100, `${aboutObjects.length} operations`);
-  const { generation } = database;
+  const changes: string[] = [];
+  const stop = database.onChange(({ className, operation }) => {
+    // As XAPI does, the pool removes tasks a minute after their end.
+    if (className !== "task" || operation !== "del")
+      changes.push(`${operation} ${className}`);
+  });
   const refusedOf = new Map<string, string>();
   t.ok(calls().includes("VM.snapshot"), "calls that reach a pool are recorded");
 
@@ -99,5 +104,6 @@ t.test("without the right nothing reaches a pool", async (t) => {
   });
 
   t.same([...new Set(calls())], [], "no pool has been called");
-  t.equal(database.generation, generation, "nor changed");
+  stop();
+  t.same(changes, [], "nor changed");
 });
