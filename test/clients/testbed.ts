@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { RunningProgram } from "../running-program.js";
@@ -46,9 +47,11 @@ export const TEMPLATE = "Template of a guest";
 export async function startTestbed(t: Test): Promise<Testbed> {
   const [pool] = await simulate(t, "--members", "2");
   const template = await makeTemplate(pool!);
-  const folder = t.testdir({ server: {}, client: {} });
+  const folder = await mkdtemp(join(tmpdir(), "xo-clients-"));
+  // After the programs were killed: CI once saw that tap's removal met a file that had just been written.
+  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const cwd = join(folder, "server");
-  mkdirSync(cwd, { recursive: true });
+  for (const path of [cwd, join(folder, "client")]) mkdirSync(path);
   const line = `{ label: C, hosts: ["${pool!.url}"], password: ${pool!.password} }`;
   writeFileSync(join(cwd, "config.yaml"), `pools: [${line}]\n`, {
     mode: 0o600,

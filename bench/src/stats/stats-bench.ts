@@ -106,7 +106,7 @@ function measure(
       nodeOptions,
       follow: row.name === "followed",
       ...(smoke
-        ? { intervalMs: 1_000, settleMs: 1_500, measureMs: 1_000 }
+        ? { intervalMs: 1_000, settleMs: 5_000, measureMs: 1_000 }
         : { intervalMs: 5_000, settleMs: 20_000, measureMs: 60_000 }),
     },
     timeoutMs: 300_000,
