@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readArguments } from "../harness/arguments.js";
 import {
-  refuseWords,
+  rejectArguments,
   rowArguments,
   rowUsage,
   toRowOptions,
@@ -24,7 +24,7 @@ export function parseApiOptions(
     ...rowArguments,
     "cpu-prof": { type: "string" },
   });
-  refuseWords(positionals);
+  rejectArguments(positionals);
   const folder = values["cpu-prof"];
   // The measured servers have another working directory.
   const profile = folder === undefined ? undefined : resolve(folder);

@@ -1,6 +1,6 @@
 import { UsageError } from "../bench.js";
 import { readArguments, readRuns } from "../harness/arguments.js";
-import { refuseWords, rowArguments } from "../harness/row-options.js";
+import { rejectArguments, rowArguments } from "../harness/row-options.js";
 import { rowNames, type RowName } from "./fleet-row.js";
 
 export interface FleetOptions {
@@ -48,7 +48,7 @@ export function parseFleetOptions(
     hours: { type: "string" },
     "cpu-prof": { type: "string" },
   });
-  refuseWords(positionals);
+  rejectArguments(positionals);
   const smoke = values.smoke === true;
   const defaults = smoke ? SMOKE : FULL;
   const sizes = Object.fromEntries(

@@ -49,7 +49,8 @@ export function toRowOptions(
   };
 }
 
-/** @throws UsageError if the command line has words that belong to no option */
-export function refuseWords([word]: readonly string[]): void {
-  if (word !== undefined) throw new UsageError(`it takes no ${word}`);
+/** @throws UsageError if the command line has arguments besides the options */
+export function rejectArguments([argument]: readonly string[]): void {
+  if (argument !== undefined)
+    throw new UsageError(`unexpected argument: ${argument}`);
 }

@@ -1,6 +1,6 @@
 import { readArguments } from "../harness/arguments.js";
 import {
-  refuseWords,
+  rejectArguments,
   rowArguments,
   rowUsage,
   toRowOptions,
@@ -23,7 +23,7 @@ export function parseInventoryOptions(
     ...rowArguments,
     compare: { type: "string" },
   });
-  refuseWords(positionals);
+  rejectArguments(positionals);
   const { compare } = values;
   return { ...toRowOptions(values, { runs: 3, documents }), compare };
 }

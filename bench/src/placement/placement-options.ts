@@ -1,6 +1,6 @@
 import { readArguments } from "../harness/arguments.js";
 import {
-  refuseWords,
+  rejectArguments,
   rowArguments,
   rowUsage,
   toRowOptions,
@@ -23,7 +23,7 @@ export function parsePlacementOptions(
     ...rowArguments,
     replay: { type: "string" },
   });
-  refuseWords(positionals);
+  rejectArguments(positionals);
   const { replay } = values;
   return { ...toRowOptions(values, { runs: 5, documents }), replay };
 }

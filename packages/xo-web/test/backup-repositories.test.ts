@@ -6,7 +6,7 @@ import {
   daysLeft,
   usedFraction,
   reachabilityOf,
-  refusalOf,
+  unreadableStateOf,
   toPlace,
   toUrl,
   type Repository,
@@ -63,11 +63,19 @@ t.test("what is wrong with a repository, and what to do", async (t) => {
     t.equal(adviceOf(failed(code), texts), texts.advice[state]);
   }
   t.equal(adviceOf(repository(), texts), "");
-  t.equal(refusalOf(failed("UNREACHABLE")), "failed");
-  t.equal(refusalOf(repository({ enabled: false })), "disabled");
-  t.equal(refusalOf(failed("FULL")), undefined, "a full one can be read");
-  t.equal(refusalOf(failed("DAMAGED")), undefined, "each backup has its state");
-  t.equal(refusalOf(repository()), undefined);
+  t.equal(unreadableStateOf(failed("UNREACHABLE")), "failed");
+  t.equal(unreadableStateOf(repository({ enabled: false })), "disabled");
+  t.equal(
+    unreadableStateOf(failed("FULL")),
+    undefined,
+    "a full one can be read",
+  );
+  t.equal(
+    unreadableStateOf(failed("DAMAGED")),
+    undefined,
+    "each backup has its state",
+  );
+  t.equal(unreadableStateOf(repository()), undefined);
 });
 
 t.test("damage that concerns no backup is a number of files", async (t) => {

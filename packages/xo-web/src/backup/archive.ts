@@ -83,11 +83,11 @@ export interface BackedUpVm {
 
 /**
  * VMs by name, from all backups; the name is that of the newest backup.
- * @param refused ids of repositories that cannot be read now
+ * @param unreadableRepositories ids of repositories that cannot be read now
  */
 export function byVm(
   archives: readonly Archive[],
-  refused: ReadonlySet<string> = new Set(),
+  unreadableRepositories: ReadonlySet<string> = new Set(),
 ): readonly BackedUpVm[] {
   const all = new Map<string, Archive[]>();
   for (const archive of archives) {
@@ -110,12 +110,13 @@ export function byVm(
         oldest: sorted.at(-1)!.timestamp,
         size: newest.size,
         damaged: own.filter((one) => one.verification === "damaged").length,
-        unreadable: own.filter((one) => refused.has(one.backupRepository))
-          .length,
+        unreadable: own.filter((one) =>
+          unreadableRepositories.has(one.backupRepository),
+        ).length,
         verified: own.filter(
           (one) =>
             one.verification === "verified" &&
-            !refused.has(one.backupRepository),
+            !unreadableRepositories.has(one.backupRepository),
         ).length,
         repositories: [...new Set(own.map((one) => one.backupRepository))],
       };

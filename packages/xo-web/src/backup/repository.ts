@@ -87,14 +87,16 @@ export const reachabilityTones: Readonly<Record<Reachability, string>> = {
 /**
  * Why no backup in it can be read now. A full one can be read; in a damaged one, each backup has its own state.
  */
-export function refusalOf(repository: Repository): Reachability | undefined {
+export function unreadableStateOf(
+  repository: Repository,
+): Reachability | undefined {
   const state = reachabilityOf(repository);
-  const isRefused =
+  const isUnreadable =
     state === "disabled" ||
     state === "failed" ||
     state === "replaced" ||
     state === "older";
-  return isRefused ? state : undefined;
+  return isUnreadable ? state : undefined;
 }
 
 /** The full part of the file system, 0 to 1; undefined: not known. */
