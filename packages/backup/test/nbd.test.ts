@@ -254,14 +254,17 @@ const violations: Record<string, Partial<FakeNbdOptions>> = {
 for (const [name, options] of Object.entries(violations))
   t.test(`a violation of the protocol is an error: ${name}`, async (t) => {
     const server = await startFakeNbd(t, { content, ...options });
+    // The greeting of the old style is shorter: the reader waits for the rest of it.
+    const isSilent = name === "another greeting";
     const read = async (): Promise<void> => {
-      const disk = await openDisk(t, [server], { stallMs: 200 });
+      const stallMs = isSilent ? 200 : 60_000;
+      const disk = await openDisk(t, [server], { stallMs });
       await disk.read(64 * KIB, Buffer.alloc(64 * KIB));
     };
     await rejectsSafely(
       t,
       read(),
-      name === "another greeting" ? "transfer-failed" : "source-invalid",
+      isSilent ? "transfer-failed" : "source-invalid",
       /NBD/,
     );
   });
