@@ -33,7 +33,7 @@ export type { XapiRecord } from "./store/record-rows.js";
 export type { ChangeKind } from "./feed/change-recorder.js";
 export type { Change, ChangeBatch } from "./feed/change-ring.js";
 export type { ChangeListener } from "./feed/change-feed.js";
-export type { SectionRunner, Steps } from "./slicer/slicer.js";
+export type { Priority, SectionRunner, Steps } from "./slicer/slicer.js";
 export type {
   Catalog,
   CatalogEntry,

@@ -57,3 +57,63 @@ t.test("lanes take turns; a job that fails stops no other", async (t) => {
     "c did not wait for all of a",
   );
 });
+
+t.test("background work waits for other work, but advances", async (t) => {
+  const { inventory } = createTestInventory({ sliceMs: 0 });
+  const steps: string[] = [];
+  const job = (
+    lane: string,
+    count: number,
+    priority: "normal" | "background",
+  ) =>
+    inventory.runInSlices(
+      lane,
+      (function* () {
+        for (let i = 1; i <= count; i++) {
+          steps.push(lane);
+          yield;
+        }
+      })(),
+      priority,
+    );
+  const snapshot = job("snapshot", 30, "background");
+  const query = job("query", 80, "normal");
+  await query;
+  const meanwhile = steps.filter((lane) => lane === "snapshot").length;
+  t.ok(meanwhile > 0, "a server that is never idle writes its snapshots");
+  t.ok(meanwhile <= 12, `at most an eighth of the slices: ${meanwhile}`);
+  await snapshot;
+  t.equal(steps.filter((lane) => lane === "snapshot").length, 30);
+});
+
+t.test(
+  "other work in a lane is not held up by its background work",
+  async (t) => {
+    const { inventory } = createTestInventory({ sliceMs: 0 });
+    const done: string[] = [];
+    const job = (
+      lane: string,
+      name: string,
+      priority: "normal" | "background",
+    ) =>
+      inventory
+        .runInSlices(
+          lane,
+          (function* () {
+            for (let i = 1; i <= 20; i++) yield;
+          })(),
+          priority,
+        )
+        .then(() => done.push(name));
+    await Promise.all([
+      job("pool", "snapshot of the pool", "background"),
+      job("another pool", "snapshot of another pool", "background"),
+      job("pool", "changes of the pool", "normal"),
+    ]);
+    t.same(done, [
+      "snapshot of the pool",
+      "changes of the pool",
+      "snapshot of another pool",
+    ]);
+  },
+);

@@ -1,4 +1,4 @@
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { ViewObject } from "../views/view.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { Digest } from "./digest.js";
@@ -116,7 +116,7 @@ export interface ViewTable {
    * Runs steps in slices of the event loop.
    * @param lane default: that of the views, one task after the other
    */
-  run(steps: Steps, lane?: string): Promise<void>;
+  run(steps: Steps, lane?: string, priority?: Priority): Promise<void>;
 }
 
 export interface TypeSummary {

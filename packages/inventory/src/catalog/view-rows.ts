@@ -1,5 +1,5 @@
 import type { Logger } from "@xo-server/kit";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { ViewObject } from "../views/view.js";
 import type {
@@ -140,8 +140,8 @@ export class ViewRows implements ViewTable {
     return () => this.#observers.delete(observer);
   }
 
-  run(steps: Steps, lane = "views"): Promise<void> {
-    return this.#context.inventory.runInSlices(lane, steps);
+  run(steps: Steps, lane = "views", priority?: Priority): Promise<void> {
+    return this.#context.inventory.runInSlices(lane, steps, priority);
   }
 
   notifySet(row: number, object: ObjectReader): void {

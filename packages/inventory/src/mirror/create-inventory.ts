@@ -25,7 +25,7 @@ import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
 import type { Verification, VerifyOptions } from "./pool-verifier.js";
 import { RecordCache } from "../store/record-cache.js";
-import { Slicer, type Steps } from "../slicer/slicer.js";
+import { Slicer, type Priority, type Steps } from "../slicer/slicer.js";
 import {
   fieldOf,
   RowObject,
@@ -101,7 +101,7 @@ class PoolInventory implements Inventory {
       source,
       feed: this.#feed,
       ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
-      run: (steps) => this.#slicer.run(id, steps),
+      run: (steps, priority) => this.#slicer.run(id, steps, priority),
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
       backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 60_000 },
@@ -245,8 +245,8 @@ class PoolInventory implements Inventory {
     return this.#feed.subscribe(listener);
   }
 
-  runInSlices(lane: string, steps: Steps): Promise<void> {
-    return this.#slicer.run(lane, steps);
+  runInSlices(lane: string, steps: Steps, priority?: Priority): Promise<void> {
+    return this.#slicer.run(lane, steps, priority);
   }
 
   since(revision: number): ChangeBatch | "resync" {

@@ -15,7 +15,7 @@ import type {
 } from "./pool-verifier.js";
 import type { PoolSource } from "./pool-source.js";
 import type { BackoffOptions } from "./backoff.js";
-import type { SectionRunner, Steps } from "../slicer/slicer.js";
+import type { Priority, SectionRunner, Steps } from "../slicer/slicer.js";
 import type { StoredObject } from "../store/stored-object.js";
 
 export interface InventoryOptions {
@@ -219,8 +219,8 @@ export interface Inventory {
   /**
    * Runs long work in slices of a few milliseconds per turn of the event loop,
    * in the given lane. Lanes are served in turns, together with those of the
-   * pools.
+   * pools; background work when there is no other.
    */
-  runInSlices(lane: string, steps: Steps): Promise<void>;
+  runInSlices(lane: string, steps: Steps, priority?: Priority): Promise<void>;
   readonly stats: InventoryStats;
 }

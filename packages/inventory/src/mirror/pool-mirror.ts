@@ -1,5 +1,6 @@
 import type { ChangeFeed } from "../feed/change-feed.js";
 import type { SnapshotStatus } from "../snapshot-cache/frame.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
 import type {
   CurrentStatus,
@@ -50,12 +51,14 @@ export interface MirrorStatus {
 
 export interface PoolMirrorOptions extends Omit<
   ReflectorOptions,
-  "store" | "label" | "restore"
+  "store" | "label" | "restore" | "run"
 > {
   readonly id: string;
   readonly label?: string;
   readonly feed: ChangeFeed;
   readonly snapshots?: SnapshotCache;
+  /** Runs steps in the pool's lane of the slicer. */
+  readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
 }
 
 /**

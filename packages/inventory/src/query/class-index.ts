@@ -83,11 +83,12 @@ export class ClassIndex {
   }
 
   /**
-   * Fills columns that a query will probably need, beside all queries. The
+   * Fills columns that a query will probably need, while there is no other work. The
    * budget may drop them again.
    */
   prepare(paths: readonly ValuePath[]): Promise<void> {
-    return this.table.run(this.#prepare(paths), "prepared columns");
+    const steps = this.#prepare(paths);
+    return this.table.run(steps, "prepared columns", "background");
   }
 
   *#prepare(paths: readonly ValuePath[]): SlicedTask<void> {

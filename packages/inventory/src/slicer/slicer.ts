@@ -23,21 +23,39 @@ export interface SlicerOptions {
 /** Runs a function as a named section (see LoopMonitor.runSection of packages/perf). */
 export type SectionRunner = (label: string, section: () => void) => void;
 
+/** Background work (writing snapshots, filling columns ahead) waits while there is other work. */
+export type Priority = "normal" | "background";
+
+/**
+ * While there is other work, one of this many slices is for background work, so
+ * that it advances in a server that is never idle, too.
+ */
+const BACKGROUND_TURNS = 8;
+
 interface Job {
   readonly steps: Steps;
+  readonly priority: Priority;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** Lanes with jobs, in round-robin order. */
+type Lanes = Map<string, Job[]>;
+
 /**
  * Cooperative scheduler of the main thread: one slice per turn of the event
  * loop for all jobs together. Jobs of a lane (a pool, the views) run one after
- * the other in order; lanes are served round-robin.
+ * the other in order; lanes are served round-robin, those that have only
+ * background jobs when there are no others.
  */
 export class Slicer {
   readonly #options: SlicerOptions;
-  /** Lanes with jobs, in round-robin order. */
-  readonly #lanes = new Map<string, Job[]>();
+  /** Lanes with a job that is not in the background. */
+  readonly #normal: Lanes = new Map();
+  /** Lanes with background jobs only. */
+  readonly #background: Lanes = new Map();
+  /** Slices in which background work waited for other work. */
+  #slicesOfOthers = 0;
   #isScheduled = false;
   /** Callers of `whenIdle`. */
   #waiting: (() => void)[] = [];
@@ -50,24 +68,26 @@ export class Slicer {
    * Adds a job to a lane. Resolves after its last step, rejects with what a
    * step throws.
    */
-  run(lane: string, steps: Steps): Promise<void> {
+  run(
+    lane: string,
+    steps: Steps,
+    priority: Priority = "normal",
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const job = { steps, resolve, reject };
-      const jobs = this.#lanes.get(lane);
-      if (jobs === undefined) this.#lanes.set(lane, [job]);
-      else jobs.push(job);
+      const job = { steps, priority, resolve, reject };
+      this.#enqueue(lane, [job]);
       this.#schedule();
     });
   }
 
   /** Resolves when no lane has jobs. */
   whenIdle(): Promise<void> {
-    if (this.#lanes.size === 0) return Promise.resolve();
+    if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#lanes.size === 0) return;
+    if (this.#isScheduled || this.#isIdle) return;
     this.#isScheduled = true;
     this.#options.nextTurn(() => {
       this.#isScheduled = false;
@@ -76,7 +96,7 @@ export class Slicer {
         this.#options.afterSlice();
       });
       this.#schedule();
-      if (this.#lanes.size === 0) this.#releaseWaiting();
+      if (this.#isIdle) this.#releaseWaiting();
     });
   }
 
@@ -86,11 +106,29 @@ export class Slicer {
     for (const resolve of waiting) resolve();
   }
 
+  get #isIdle(): boolean {
+    return this.#normal.size === 0 && this.#background.size === 0;
+  }
+
   #slice(): void {
     const { now, sliceMs } = this.#options;
     const deadline = now() + sliceMs;
-    for (const [lane, jobs] of this.#lanes) {
-      this.#lanes.delete(lane);
+    const [first, second] = this.#isTurnOfBackground()
+      ? [this.#background, this.#normal]
+      : [this.#normal, this.#background];
+    if (this.#serve(first, deadline)) this.#serve(second, deadline);
+  }
+
+  #isTurnOfBackground(): boolean {
+    if (this.#normal.size === 0 || this.#background.size === 0) return false;
+    return ++this.#slicesOfOthers % BACKGROUND_TURNS === 0;
+  }
+
+  /** Runs jobs of these lanes. @returns whether there is time left in the slice */
+  #serve(lanes: Lanes, deadline: number): boolean {
+    const { now } = this.#options;
+    for (const [lane, jobs] of lanes) {
+      lanes.delete(lane);
       // At least one step, even if the slice is already over: otherwise a job
       // might never advance.
       do {
@@ -98,11 +136,31 @@ export class Slicer {
         jobs.shift();
       } while (jobs.length > 0 && now() < deadline);
       // The lane moves to the end, with jobs that were added to it meanwhile.
-      jobs.push(...(this.#lanes.get(lane) ?? []));
-      this.#lanes.delete(lane);
-      if (jobs.length > 0) this.#lanes.set(lane, jobs);
-      if (now() >= deadline) return;
+      const added = this.#take(lane);
+      if (jobs.length > 0 || added.length > 0)
+        this.#enqueue(lane, [...jobs, ...added]);
+      if (now() >= deadline) return false;
     }
+    return true;
+  }
+
+  /** Adds jobs at the end of a lane, which moves if it is no longer in the background. */
+  #enqueue(lane: string, added: readonly Job[]): void {
+    const jobs = this.#normal.get(lane);
+    if (jobs !== undefined) {
+      jobs.push(...added);
+      return;
+    }
+    const all = [...this.#take(lane), ...added];
+    const isBackground = all.every(({ priority }) => priority === "background");
+    (isBackground ? this.#background : this.#normal).set(lane, all);
+  }
+
+  #take(lane: string): readonly Job[] {
+    const jobs = this.#normal.get(lane) ?? this.#background.get(lane) ?? [];
+    this.#normal.delete(lane);
+    this.#background.delete(lane);
+    return jobs;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
@@ -19,7 +19,7 @@ const SPARE_BYTES = 1 << 20;
 export interface SnapshotFileOptions {
   readonly poolId: string;
   readonly store: PoolStore;
-  readonly run: (steps: Steps) => Promise<void>;
+  readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
   readonly directory: string;
   readonly key: Uint8Array;
   readonly disk: Disk;
@@ -115,7 +115,10 @@ export class SnapshotFile {
   async #isMostlyObsolete({ bytes }: FrameWriter): Promise<boolean> {
     if (bytes <= 2 * this.#liveBytes + SPARE_BYTES) return false;
     const total = { bytes: 0 };
-    await this.#options.run(measureRows(this.#options.store, total));
+    await this.#options.run(
+      measureRows(this.#options.store, total),
+      "background",
+    );
     this.#liveBytes = total.bytes;
     return bytes > 2 * total.bytes + SPARE_BYTES;
   }
@@ -160,7 +163,7 @@ export class SnapshotFile {
   ): Promise<void> {
     const writer = new BatchWriter();
     do {
-      await this.#options.run(scan.fill(writer));
+      await this.#options.run(scan.fill(writer), "background");
       await file.append(writer.read(), scan.isDone ? status : undefined);
       writer.clear();
     } while (!scan.isDone);
