@@ -42,6 +42,8 @@ class LazyRecord {
   readonly #object: StoredObject;
   readonly #inventory: Inventory;
   #record: XapiRecord | undefined;
+  /** Columns that have been read, by index: several properties read the same one. */
+  readonly #columns: unknown[] = [];
 
   constructor(object: StoredObject, inventory: Inventory) {
     this.#object = object;
@@ -49,7 +51,7 @@ class LazyRecord {
   }
 
   static column(record: LazyRecord, index: number): unknown {
-    return record.#object.columnAt(index);
+    return (record.#columns[index] ??= record.#object.columnAt(index));
   }
 
   static field(record: LazyRecord, name: string): unknown {

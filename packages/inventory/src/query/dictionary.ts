@@ -66,8 +66,7 @@ export class Dictionary {
 
   /** The value's code; increments its use count. */
   acquire(value: unknown): number {
-    const isCompound = typeof value === "object" && value !== null;
-    const json = isCompound ? canonicalJson(value) : undefined;
+    const json = isCompound(value) ? canonicalJson(value) : undefined;
     const code =
       json === undefined
         ? this.#primitives.get(value)
@@ -76,7 +75,7 @@ export class Dictionary {
       this.#uses[code]!++;
       return code;
     }
-    const added = this.#add(value);
+    const added = this.#add(value, json?.length);
     if (json === undefined) this.#primitives.set(value, added);
     else this.#compounds.set(json, added);
     return added;
@@ -142,7 +141,8 @@ export class Dictionary {
     this.#memos.delete(memo);
   }
 
-  #add(value: unknown): number {
+  /** @param jsonLength of an array or object, in characters */
+  #add(value: unknown, jsonLength?: number): number {
     const code = this.#free.pop() ?? this.#values.length;
     if (code >= this.#uses.length) {
       const grown = new Int32Array(2 * code);
@@ -152,7 +152,7 @@ export class Dictionary {
     this.#values[code] = value;
     this.#sortValues[code] = undefined;
     this.#uses[code] = 1;
-    this.#valueBytes += valueBytes(value);
+    this.#valueBytes += valueBytes(value, jsonLength);
     for (const memo of this.#memos) memo.invalidate(code);
     this.#ranks.mark(code);
     return code;
@@ -160,11 +160,12 @@ export class Dictionary {
 
   #remove(code: number): void {
     const value = this.#values[code];
-    if (typeof value === "object" && value !== null)
-      this.#compounds.delete(canonicalJson(value));
-    else this.#primitives.delete(value);
+    const json = isCompound(value) ? canonicalJson(value) : undefined;
+    if (json === undefined) this.#primitives.delete(value);
+    else this.#compounds.delete(json);
     this.#valueBytes -=
-      valueBytes(value) + sortBytes(this.#sortValues[code] ?? null);
+      valueBytes(value, json?.length) +
+      sortBytes(this.#sortValues[code] ?? null);
     this.#values[code] = undefined;
     this.#sortValues[code] = undefined;
     this.#ranks.mark(code);
@@ -172,11 +173,14 @@ export class Dictionary {
   }
 }
 
-function valueBytes(value: unknown): number {
-  if (typeof value === "string") return 24 + value.length;
-  if (typeof value !== "object" || value === null) return 8;
-  // The value and its JSON as a key.
-  return 64 + 4 * canonicalJson(value).length;
+function isCompound(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** @param jsonLength of an array or object: the value, and its JSON as a key */
+function valueBytes(value: unknown, jsonLength: number | undefined): number {
+  if (jsonLength !== undefined) return 64 + 4 * jsonLength;
+  return typeof value === "string" ? 24 + value.length : 8;
 }
 
 function sortBytes(value: SortValue): number {

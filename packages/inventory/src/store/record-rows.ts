@@ -12,6 +12,10 @@ import type { Segments } from "./segments.js";
 const UUID_LENGTH = 36;
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+/** Bytes of an empty list or map. */
+const EMPTY_BYTES = 2;
 const TRUE = 0x74;
 const FALSE = 0x66;
 const ZERO = 0x30;
@@ -128,6 +132,8 @@ export class RecordRows {
     const first = bytes[at]!;
     if (first === TRUE) return true;
     if (first === FALSE) return false;
+    if (length === EMPTY_BYTES && first === OPEN_BRACKET) return [];
+    if (length === EMPTY_BYTES && first === OPEN_BRACE) return {};
     if (first === QUOTE && isPlain(bytes, at + 1, at + length - 1))
       return bytes.toString("latin1", at + 1, at + length - 1);
     return readDigits(bytes, at, length) ?? this.#parse(row, at, length);

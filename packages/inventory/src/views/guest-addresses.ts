@@ -6,29 +6,21 @@ import { isMap } from "./values/maps.js";
  */
 const MAX_ADDRESSES = 256;
 
-export interface GuestAddresses {
-  /**
-   * By `N/ipv4/i` and `N/ipv6/i`: number of the interface, family, index from
-   * 0.
-   */
-  readonly all: Readonly<Record<string, string>>;
-  /** The main address: the first IPv4 address, otherwise the first IPv6 address. */
-  readonly main: string | undefined;
-}
-
-const none: GuestAddresses = { all: Object.freeze({}), main: undefined };
+const none: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
  * A guest's addresses, from VM_guest_metrics.networks, in the order of its
  * keys. Old guest tools report an IPv4 address as `N/ip`; a value may contain
  * several addresses separated by white space.
+ * @returns by `N/ipv4/i` and `N/ipv6/i`: number of the interface, family, index
+ *   from 0
  */
-export function readAddresses(networks: unknown): GuestAddresses {
+export function readAddresses(
+  networks: unknown,
+): Readonly<Record<string, string>> {
   if (!isMap(networks)) return none;
   const all: Record<string, string> = {};
   const byPrefix = new Map<string, string[]>();
-  let firstIpv4: string | undefined;
-  let firstIpv6: string | undefined;
   for (const key of sortedKeys(networks)) {
     const prefix = prefixOf(key);
     const value = networks[key];
@@ -36,15 +28,28 @@ export function readAddresses(networks: unknown): GuestAddresses {
     let addresses = byPrefix.get(prefix);
     if (addresses === undefined) byPrefix.set(prefix, (addresses = []));
     for (const address of addressesIn(value)) {
-      if (prefix.endsWith("4/")) firstIpv4 ??= address;
-      else firstIpv6 ??= address;
       if (addresses.length >= MAX_ADDRESSES || addresses.includes(address))
         continue;
       all[prefix + addresses.length] = address;
       addresses.push(address);
     }
   }
-  return { all, main: firstIpv4 ?? firstIpv6 };
+  return all;
+}
+
+/** The main address of a guest: the first IPv4 address, otherwise the first IPv6 address. */
+export function readMainAddress(networks: unknown): string | undefined {
+  if (!isMap(networks)) return undefined;
+  let firstIpv6: string | undefined;
+  for (const key of sortedKeys(networks)) {
+    const prefix = prefixOf(key);
+    const value = networks[key];
+    if (prefix === undefined || typeof value !== "string") continue;
+    const [first] = addressesIn(value);
+    if (prefix.endsWith("4/") && first !== undefined) return first;
+    firstIpv6 ??= first;
+  }
+  return firstIpv6;
 }
 
 function sortedKeys(map: Readonly<Record<string, unknown>>): string[] {

@@ -1,5 +1,5 @@
 import type { XapiRecord } from "../store/record-rows.js";
-import { readAddresses } from "./guest-addresses.js";
+import { readAddresses, readMainAddress } from "./guest-addresses.js";
 import {
   isAgentDetected,
   putTools,
@@ -72,9 +72,10 @@ export const vmView: View = {
     "CPUs.max": ({ record }) => toInteger(record.VCPUs_max),
     memory: (source) => toMemory(source.record, readGuest(source)),
     "memory.size": readMemorySize,
-    addresses: (source) => readAddresses(guestOf(source)?.networks).all,
-    mainIpAddress: (source) => readAddresses(guestOf(source)?.networks).main,
+    addresses: (source) => readAddresses(guestOf(source)?.networks),
+    mainIpAddress: (source) => readMainAddress(guestOf(source)?.networks),
     os_version: (source) => toOsVersion(guestOf(source)),
+    "os_version.name": (source) => readOsName(guestOf(source)),
     managementAgentDetected: (source) => readAgentDetected(readGuest(source)),
     startTime: (source) => toSeconds(metricsOf(source)?.start_time),
     installTime: (source) => toSeconds(metricsOf(source)?.install_time),
@@ -93,7 +94,7 @@ export const vmView: View = {
     "name_label",
     "name_description",
     "tags",
-    "mainIpAddress",
+    // With the main address.
     "addresses",
     "os_version.name",
   ],
@@ -135,7 +136,6 @@ function build(source: ViewSource): ViewObject {
   const { record, links } = source;
   const facts = readGuest(source);
   const { type, isRunning, metrics, guest } = facts;
-  const addresses = readAddresses(guest?.networks);
   const view: ViewObject = {
     name_label: toText(record.name_label),
     name_description: toText(record.name_description),
@@ -143,7 +143,7 @@ function build(source: ViewSource): ViewObject {
     tags: toTextList(record.tags),
     CPUs: toCpus(record, facts),
     memory: toMemory(record, facts),
-    addresses: addresses.all,
+    addresses: readAddresses(guest?.networks),
     os_version: toOsVersion(guest),
     auto_poweron: hasFlag(record.other_config, "auto_poweron"),
     bios_strings: toTextMap(record.bios_strings),
@@ -160,7 +160,7 @@ function build(source: ViewSource): ViewObject {
   };
   putLinks(view, source);
   put(view, "$container", containerOf(source, isRunning));
-  put(view, "mainIpAddress", addresses.main);
+  put(view, "mainIpAddress", readMainAddress(guest?.networks));
   put(view, "startTime", toSeconds(metrics?.start_time));
   put(view, "installTime", toSeconds(metrics?.install_time));
   if (isRunning) putRunning(view, facts);
@@ -296,6 +296,12 @@ function guestMemory(guest: XapiRecord | undefined): number | undefined {
   return toInteger(memberOf(memory, "used")) === undefined
     ? undefined
     : toInteger(memberOf(memory, "total"));
+}
+
+/** `os_version.name` alone. */
+function readOsName(guest: XapiRecord | undefined): string | undefined {
+  const name = memberOf(guest?.os_version, "name");
+  return typeof name === "string" ? name : undefined;
 }
 
 function toOsVersion(guest: XapiRecord | undefined): TextMap | null {
