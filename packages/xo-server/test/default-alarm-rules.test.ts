@@ -105,7 +105,10 @@ t.test("the process reads its own disk and memory", async (t) => {
     dataDir: t.testdir(),
     certificateEndsAt: () => 3 * 86_400_000,
     clock: { now: () => 86_400_000 },
-    updates: { hostsWithPatches: () => 3, poolsWithDifferentVersions: () => 1 },
+    updates: {
+      hostsWithPatches: () => 3,
+      poolsWithDifferentVersions: async () => 1,
+    },
     findLostServers: async () => ["xo2"],
     readBackupFigure: (figure) =>
       Promise.resolve({ value: 2, text: `${figure}: a, b` }),
@@ -129,7 +132,10 @@ t.test("the process reads its own disk and memory", async (t) => {
     dataDir: "/does/not/exist",
     certificateEndsAt: () => undefined,
     clock: { now: () => 0 },
-    updates: { hostsWithPatches: () => 0, poolsWithDifferentVersions: () => 0 },
+    updates: {
+      hostsWithPatches: () => 0,
+      poolsWithDifferentVersions: async () => 0,
+    },
     findLostServers: () => Promise.reject(new Error("unavailable")),
     readBackupFigure: () => Promise.resolve(undefined),
     repositories: {

@@ -15,7 +15,7 @@ export const SERVER_TYPE = "server";
  * wrong; `backup.unprotected`: VMs that no scheduled job backs up; `backup.days`: age of the oldest
  * last backup; `backup.damaged`: backup repositories with damage that could not be repaired;
  * `backup.unreachable`: those that could not be used; `servers.lost`: other servers
- * of the database without a heartbeat for 30 s.
+ * of the database without a heartbeat.
  */
 export const serverMetrics = [
   "disk.usage",
@@ -57,7 +57,7 @@ export type ReadBackupFigure = (
 /** Numbers of hosts and pools. */
 export interface UpdateCounts {
   hostsWithPatches(): number;
-  poolsWithDifferentVersions(): number;
+  poolsWithDifferentVersions(): Promise<number>;
 }
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import type { Inventory, Queries } from "@xo-server/inventory";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { PoolSummary } from "../status/status.js";
 import type { MissingPatches } from "./missing-patches.js";
-import { versionsOfPool } from "./pool-versions.js";
+import { HostVersions } from "./host-versions.js";
 
 /** Interval of the queries, in ms: updates are published a few times a month. */
 const EVERY_MS = 6 * 60 * 60_000;
@@ -14,7 +14,7 @@ export interface PatchWatchParts {
   readonly patches: MissingPatches;
   readonly queries: Pick<Queries, "page">;
   readonly objects: Pick<PoolObjects, "get">;
-  readonly inventory: Pick<Inventory, "list" | "peek" | "column">;
+  readonly inventory: Pick<Inventory, "list" | "peek" | "runInSlices">;
   readonly listPools: () => readonly PoolSummary[];
   readonly clock: WallClock;
 }
@@ -22,11 +22,13 @@ export interface PatchWatchParts {
 /** Queries all hosts for missing updates a few times a day, one after another, so that alarms know them. */
 export class PatchWatch {
   readonly #parts: PatchWatchParts;
+  readonly #versions: HostVersions;
   #timer: unknown;
   #isStopped = false;
 
   constructor(parts: PatchWatchParts) {
     this.#parts = parts;
+    this.#versions = new HostVersions(parts.inventory);
   }
 
   start(): void {
@@ -44,13 +46,11 @@ export class PatchWatch {
   }
 
   /** Number of connected pools whose hosts run different versions. */
-  poolsWithDifferentVersions(): number {
-    const { inventory, listPools } = this.#parts;
-    return listPools().filter(
-      ({ id, state }) =>
-        state === "watching" &&
-        new Set(versionsOfPool(inventory, id).values()).size > 1,
-    ).length;
+  poolsWithDifferentVersions(): Promise<number> {
+    const connected = this.#parts
+      .listPools()
+      .filter(({ state }) => state === "watching");
+    return this.#versions.countDifferent(connected.map(({ id }) => id));
   }
 
   /** Queries each running host. Never rejects. */
