@@ -34,6 +34,15 @@ async function startPage(t: Test, path: (pools: readonly Pool[]) => string) {
   });
   return { ...opened, url, api, pools };
 }
+/** A maintenance window that no run of this test reaches. */
+function dayAfterTomorrow() {
+  const day = new Date(Date.now() + 48 * 3_600_000).toLocaleDateString("en", {
+    timeZone: "UTC",
+    weekday: "short",
+  });
+  return { days: [day.toLowerCase()], from: "00:00", to: "00:00" };
+}
+
 type Test = Parameters<typeof openPage>[0];
 interface Pool {
   readonly id: string;
@@ -63,8 +72,11 @@ t.test(
     await main.getByText("xapi-core").first().waitFor();
     await checkViews(t, page, "updates of a pool");
 
-    // Cancelled while it is in progress, then abandoned.
-    await api.rest("POST", `/pools/${pool}/actions/rolling_update`, {});
+    // Cancelled while it waits for its maintenance window, then abandoned: no host is updated.
+    const windows = { timezone: "UTC", ranges: [dayAfterTomorrow()] };
+    await api.rest("POST", `/pools/${pool}/actions/rolling_update`, {
+      windows,
+    });
     await main.getByRole("button", { name: "Cancel rolling update" }).click();
     const abandon = main.getByRole("button", {
       name: "Abandon rolling update",
@@ -78,12 +90,7 @@ t.test(
       last: { stopped: /aborted/ },
     });
 
-    // The run may have updated a host before it was cancelled.
-    const missing = await Promise.all(
-      hosts.map(({ id }) => api.ask("pool.listMissingPatches", { host: id })),
-    );
-    const left = missing.filter((one) => (one as unknown[]).length > 0).length;
-    t.ok(left >= 2, `${left} hosts are to be updated`);
+    const left = hosts.length;
 
     // The plan, before anything is begun.
     await main.getByRole("button", { name: /^Rolling update/ }).click();
