@@ -22,8 +22,11 @@ export interface FakeVsphere {
   readonly files: Map<string, Buffer>;
   /** Names of the methods that were called, and files that were read with their ranges. */
   readonly requests: string[];
-  /** Of the response to the next read of a file with this name: cut, expired or shifted. */
-  readonly faults: Map<string, "cut" | "expired" | "shifted">;
+  /**
+   * Of the response to the next read of a file with this name: cut, expired,
+   * shifted, or held, which does not end.
+   */
+  readonly faults: Map<string, "cut" | "expired" | "shifted" | "held">;
   /** Answers of methods instead of the usual ones. */
   readonly answers: Map<string, string>;
 }
@@ -200,10 +203,10 @@ function sendFile(
     "content-range": `bytes ${first}-${last}/${content.length}`,
     "content-length": last - first + 1,
   });
-  if (fault === "cut") {
-    const half = content.subarray(first, first + ((last - first) >> 1));
-    response.write(half, () => response.destroy());
-  } else response.end(content.subarray(first, last + 1));
+  const half = content.subarray(first, first + ((last - first) >> 1));
+  if (fault === "held") response.write(half);
+  else if (fault === "cut") response.write(half, () => response.destroy());
+  else response.end(content.subarray(first, last + 1));
 }
 
 /** A SCSI controller and a disk on it, `[ds 1] vm/NAME.vmdk`. */

@@ -187,7 +187,11 @@ function runAsTask<T>(
       objectType: "pool",
       params: { host, sr, vms, networks },
     },
-    (task) => toRun(order(task))(task),
+    async (task) => {
+      // Without a state, `resume` would not be called after a restart.
+      await task.persistState({ vms });
+      return toRun(order(task))(task);
+    },
   );
 }
 
