@@ -160,3 +160,37 @@ t.test("the schedule in a job becomes a row of schedules", async (t) => {
   );
   t.equal((await store.schedules.marks()).size, 1, "it begins now");
 });
+
+t.test("alarm rules of release 0.1 get the current names", async (t) => {
+  const database = await createOld(t);
+  const options = {
+    location: database.location,
+    key: { file: join(database.folder, "store.key") },
+    scryptCost: cheapScrypt,
+  };
+  await (await openStore(options)).close();
+  const mail = { id: "m", kind: "e-mail", addresses: ["a@example.org"] };
+  const bodies = {
+    old: { on: { kind: "pool" }, sendTo: [mail], tellsEnd: false },
+    both: { sendTo: [mail], targets: [], tellsEnd: true, notifyOnClear: false },
+    current: { targets: [mail], on: { kind: "task", filter: "name:sendTo" } },
+  };
+  for (const [id, body] of Object.entries(bodies))
+    await database.query(
+      `insert into alarm_rules (id, name, body_json, created_at, updated_at)
+       values ('${id}', 'n', '${JSON.stringify(body)}', 1, 2)`,
+    );
+  await database.query(
+    "delete from kysely_migration where name = '019-alarm-rule-names'",
+  );
+  const store = await openStore(options);
+  t.teardown(() => store.close());
+  t.strictSame(
+    new Map(Array.from(store.alarmRules.list(), ({ id, body }) => [id, body])),
+    new Map<string, unknown>([
+      ["old", { on: { kind: "pool" }, targets: [mail], notifyOnClear: false }],
+      ["both", { targets: [], notifyOnClear: false }],
+      ["current", bodies.current],
+    ]),
+  );
+});

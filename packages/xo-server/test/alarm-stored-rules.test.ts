@@ -1,5 +1,4 @@
 import t from "tap";
-import { toAlarmRule } from "../src/alarms/alarm-rule.js";
 import { startAlarmBench } from "./alarm-bench.js";
 
 const on = {
@@ -23,23 +22,6 @@ const PROPERTIES = [
   "undelivered",
 ];
 const mail = { id: "m", kind: "e-mail", addresses: ["a@example.org"] } as const;
-
-t.test(
-  "a rule stored by release 0.1 is read with its current names",
-  async (t) => {
-    const stored = { id: "r", name: "n", updatedAt: 1 };
-    // Names in the database, which release 0.1 wrote.
-    const body = { enabled: true, on, tellsEnd: false, sendTo: [mail] };
-    const rule = toAlarmRule({ ...stored, body } as never);
-    t.same(rule.targets, [mail]);
-    t.equal(rule.notifyOnClear, false);
-    t.strictSame(
-      Object.keys(rule).toSorted(),
-      ["enabled", "id", "name", "notifyOnClear", "on", "targets", "updatedAt"],
-      "only current names",
-    );
-  },
-);
 
 t.test(
   "the API has and accepts the properties of the schema only",

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { ColumnMetadata, TableMetadata } from "kysely";
+import { withCurrentNames } from "../schema/alarm-rule-names.js";
 import { sealedColumns } from "../secrets/sealed-columns.js";
 import type { Vault } from "../secrets/vault.js";
 import type { Value } from "../schema/tables.js";
@@ -27,7 +28,7 @@ export function fromPortable(
   value: unknown,
   vault: Vault,
 ): PortableRow {
-  const row = checkRow(table, value);
+  const row = withNames(table.name, checkRow(table, value));
   const sealed = sealedColumns.get(table.name);
   const text = sealed && row[sealed.column];
   if (!sealed || typeof text !== "string") return row;
@@ -35,6 +36,17 @@ export function fromPortable(
     ...row,
     [sealed.column]: vault.seal(text, sealed.contextOf(row.id)),
   };
+}
+
+/** Alarm rules may have the names of release 0.1, whose exports have the same format. */
+function withNames(table: string, row: PortableRow): PortableRow {
+  if (table !== "alarm_rules") return row;
+  try {
+    const json = withCurrentNames(row["body_json"] as string);
+    return { ...row, body_json: json };
+  } catch {
+    throw invalid(`body_json is not JSON in a row of ${table}`);
+  }
 }
 
 function checkRow(table: TableMetadata, value: unknown): PortableRow {

@@ -128,6 +128,29 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
     }
   });
 
+  t.test(
+    "an import gives alarm rules of release 0.1 the current names",
+    async (t) => {
+      const source = await (await createBench(t, harness)).open();
+      await fillStore(source);
+      const targets = [
+        { id: "m", kind: "e-mail", addresses: ["a@example.org"] },
+      ];
+      const on = { kind: "pool" };
+      await source.alarmRules.create({
+        name: "r",
+        body: { on, sendTo: targets, tellsEnd: false },
+        secret: { m: "RULESECRET" },
+      });
+      const file = await collect(source.exportConfiguration(passphrase));
+      const target = await (await createBench(t, harness)).open();
+      await target.importConfiguration(once(file), passphrase);
+      const [rule] = target.alarmRules.list();
+      t.strictSame(rule?.body, { on, targets, notifyOnClear: false });
+      t.same(target.alarmRules.secret(rule!.id), { m: "RULESECRET" });
+    },
+  );
+
   t.test("an invalid file changes nothing", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.settings.set("a", 1);

@@ -124,37 +124,13 @@ export interface AlarmRule extends AlarmRuleBody {
   readonly updatedAt: number;
 }
 
-/** A rule from its row. Rules of release 0.1 get the current names. */
+/** A rule from its row. Members that an imported row lacks get their defaults. */
 export function toAlarmRule({
   id,
   name,
   body,
   updatedAt,
 }: StoredAlarmRule): AlarmRule {
-  // Written by this module only, possibly by release 0.1.
-  const current = toCurrentNames(body as StoredBody);
-  return { id, name, updatedAt, targets: [], notifyOnClear: true, ...current };
-}
-
-type StoredBody = Omit<AlarmRuleBody, "targets" | "notifyOnClear"> &
-  Partial<AlarmRuleBody> &
-  DeprecatedMembers;
-
-/** Names of release 0.1, which stored rules and imported configurations have. */
-interface DeprecatedMembers {
-  readonly sendTo?: readonly unknown[];
-  readonly tellsEnd?: boolean;
-}
-
-/** Replaces deprecated names; members with the current names take precedence. */
-function toCurrentNames<T extends DeprecatedMembers>({
-  sendTo: targets,
-  tellsEnd: notifyOnClear,
-  ...current
-}: T): Omit<T, keyof DeprecatedMembers> {
-  return {
-    ...(targets === undefined ? {} : { targets }),
-    ...(notifyOnClear === undefined ? {} : { notifyOnClear }),
-    ...current,
-  };
+  const defaults = { targets: [], notifyOnClear: true };
+  return { id, name, updatedAt, ...defaults, ...(body as AlarmRuleBody) };
 }

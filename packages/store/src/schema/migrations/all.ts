@@ -16,6 +16,7 @@ import { leavingServers } from "./015-leaving-servers.js";
 import { signInAttempts } from "./016-sign-in-attempts.js";
 import { tokenSessions } from "./017-token-sessions.js";
 import { reservations } from "./018-reservations.js";
+import { alarmRuleNames } from "./019-alarm-rule-names.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
 /** All migrations in order. A released migration is never changed. */
@@ -38,4 +39,5 @@ export const migrations: Readonly<Record<string, SchemaMigration>> = {
   "016-sign-in-attempts": signInAttempts,
   "017-token-sessions": tokenSessions,
   "018-reservations": reservations,
+  "019-alarm-rule-names": alarmRuleNames,
 };
