@@ -115,6 +115,27 @@ t.test(
     await main.getByText("Not reachable").waitFor();
     await checkViews(t, page, "overview with damaged repositories");
 
+    // Jobs name the repository that fails them, and so does the toast of a run.
+    await page.goto(`${url}/#/backup/jobs`);
+    await card("older").getByText("Repository older: Older").waitFor();
+    await card("older").getByText("bring the newer files back").waitFor();
+    await card("gone").getByText("Repository gone: Not reachable").waitFor();
+    t.equal(
+      await card("flipped").getByText("Runs of this job fail").count(),
+      0,
+    );
+    await checkViews(t, page, "jobs with unusable repositories");
+    await card("older").getByRole("button", { name: "Run now" }).click();
+    const toasts = page.getByRole("log", { name: "Notifications" });
+    await toasts.getByText("Failed: older").waitFor();
+    await toasts
+      .getByText(new RegExp(`^1 of 1 failed: ${name}: older: .+`))
+      .waitFor();
+    await checkViews(t, page, "toast of a failed backup job");
+    await toasts.getByRole("button", { name: "Show run" }).click();
+    await page.waitForURL(/#\/backup\/runs\//);
+    await main.getByRole("region", { name, exact: true }).waitFor();
+
     // None of these backups is shown as one that can be restored.
     await page.goto(`${url}/#/backup/backups`);
     await main.getByText("1 damaged backup").waitFor();

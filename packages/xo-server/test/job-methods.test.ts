@@ -327,7 +327,11 @@ t.test("jobs are a part of the REST API", async (t) => {
   const task = await (await rest("GET", `/tasks/${taskId}?wait=true`)).json();
   t.match(task, {
     status: "failure",
-    result: { code: "SOME_FAILED" },
+    result: {
+      code: "SOME_FAILED",
+      message: /^job new: 1 of 1 failed: group\.create: /,
+      data: { run: String, jobName: "new", jobType: "call" },
+    },
     tasks: [{ properties: { name: "group.create" } }],
   });
   const runs = (await (

@@ -7,6 +7,7 @@ import {
   usedFraction,
   reachabilityOf,
   unreadableStateOf,
+  unusableOf,
   toPlace,
   toUrl,
   type Repository,
@@ -76,6 +77,23 @@ t.test("what is wrong with a repository, and what to do", async (t) => {
     "each backup has its state",
   );
   t.equal(unreadableStateOf(repository()), undefined);
+  const named = (id: string, more: Partial<Repository>) =>
+    repository({ state: { inspectedAt: 1 }, ...more, id });
+  const all = [
+    named("good", {}),
+    named("full", failed("FULL")),
+    named("older", failed("OLDER")),
+    named("off", { enabled: false }),
+    named("new", { state: {} }),
+  ];
+  const ids = (...names: string[]) =>
+    unusableOf(names, all).map((one) => one.id);
+  t.same(
+    ids("good", "full", "off", "new", "deleted"),
+    ["full", "off"],
+    "those of a job that fail its runs",
+  );
+  t.same(ids("good"), []);
 });
 
 t.test("damage that concerns no backup is a number of files", async (t) => {

@@ -1,5 +1,6 @@
 import t from "tap";
 import { taskName } from "../src/tasks/task-name.js";
+import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { toastOf } from "../src/tasks/ended-text.js";
@@ -179,6 +180,54 @@ t.test("one toast for many ended tasks", async (t) => {
     detail: "why",
   });
   t.equal(toast(), undefined);
+});
+
+t.test("the toast of a failed job names VM, repository and run", async (t) => {
+  const ended = (jobType: string) =>
+    item("j", "failure", {
+      properties: { name: "job.runNow", operation: "job.runNow" },
+      result: {
+        code: "SOME_FAILED",
+        message: "job every night: 2 of 9 failed: web-1, db: nightly: full",
+        data: {
+          run: "r1",
+          jobName: "every night",
+          jobType,
+          failed: 2,
+          total: 9,
+          reasons: "web-1, db: nightly: full",
+        },
+      },
+    });
+  const failed = ended("backup");
+  t.strictSame(toastOf([failed], en, formats), {
+    id: "task j",
+    tone: "bad",
+    text: "Failed: every night",
+    detail: "2 of 9 failed: web-1, db: nightly: full",
+    runPath: "/backup/runs/r1",
+  });
+  t.match(toastOf([failed], de, new Formats("de", de)), {
+    text: "Fehlgeschlagen: every night",
+    detail: "2 von 9 fehlgeschlagen: web-1, db: nightly: full",
+  });
+  t.strictSame(toastOf([failed, item("a", "success")], en, formats), {
+    id: "tasks ended",
+    tone: "bad",
+    text: "1 task done, 1 failed",
+    detail: "every night: 2 of 9 failed: web-1, db: nightly: full",
+    runPath: "/backup/runs/r1",
+  });
+  t.equal(
+    toastOf([failed, failed], en, formats)?.runPath,
+    undefined,
+    "of several runs none is chosen",
+  );
+  t.equal(
+    toastOf([ended("call")], en, formats)?.runPath,
+    undefined,
+    "a job of another type has no page",
+  );
 });
 
 t.test("XAPI tasks are named as the actions of the page", (t) => {

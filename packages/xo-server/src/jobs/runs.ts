@@ -5,6 +5,7 @@ import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
+import { failureReasons } from "./failure-reasons.js";
 import type { CallBody } from "./job-body.js";
 import type { RunChoice } from "./job-kind.js";
 import type { JobRunner } from "./job-runner.js";
@@ -231,7 +232,7 @@ export class Runs {
       logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
         run: run.id,
       });
-      return toEnded(run, outcome);
+      return toEnded(run, outcome, job?.type);
     } finally {
       clock.clearTimeout(timer);
       this.#running.delete(run.id);
@@ -281,25 +282,33 @@ function toSubject(run: JobRun, isResumable: boolean) {
  * The task of a run that did not succeed must fail too.
  * @throws XoError unless the run succeeded
  */
-function toEnded(run: JobRun, { status, body }: RunOutcome): Ended {
+function toEnded(
+  run: JobRun,
+  { status, body }: RunOutcome,
+  jobType: string | undefined,
+): Ended {
   const { failed = 0, succeeded = 0, error } = body;
+  // The page links to the log of the run.
+  const ids = { run: run.id, jobName: run.jobName || run.jobId, jobType };
   // A job may have no name.
   const what = `job ${run.jobName || run.jobId}`;
   if (status === "success") return { runId: run.id, status };
-  if (status === "aborted") throw new XoError("ABORTED", { what });
+  if (status === "aborted") throw new XoError("ABORTED", { ...ids, what });
   if (status === "interrupted")
     throw new XoError("INTERRUPTED", {
+      ...ids,
       reason: `${what} was interrupted and is not resumed`,
     });
   if (error !== undefined || failed === 0)
     throw new XoError("STOPPED_MIDWAY", {
+      ...ids,
       what,
       where: "before its first call",
       reason: messageOf(error) ?? body.reason ?? "unknown",
     });
   const total = failed + succeeded;
-  const reasons = `see the calls of run ${run.id}`;
-  throw new XoError("SOME_FAILED", { what, failed, total, reasons });
+  const reasons = failureReasons(body) || `see the log of run ${run.id}`;
+  throw new XoError("SOME_FAILED", { ...ids, what, failed, total, reasons });
 }
 
 function messageOf(error: object | undefined): string | undefined {

@@ -99,6 +99,20 @@ export function unreadableStateOf(
   return isUnreadable ? state : undefined;
 }
 
+/**
+ * Those of the repositories with these ids that no job can use now; one whose
+ * state is not known yet is not among them.
+ */
+export function unusableOf(
+  ids: readonly string[],
+  repositories: readonly Repository[],
+): readonly Repository[] {
+  return repositories.filter((one) => {
+    const state = reachabilityOf(one);
+    return ids.includes(one.id) && state !== "reached" && state !== "unknown";
+  });
+}
+
 /** The full part of the file system, 0 to 1; undefined: not known. */
 export function usedFraction({
   capacity,

@@ -46,7 +46,10 @@ export function useEndedToasts({ onEnded }: ServerTasks): void {
     const toast = toastOf(gathered, text.value, formats.value);
     gathered = [];
     if (toast === undefined) return;
-    const run = () => void router.push("/tasks");
-    show({ ...toast, action: { label: text.value.shell.pages.tasks, run } });
+    const { runPath, ...content } = toast;
+    const { tasks, shell } = text.value;
+    const label = runPath === undefined ? shell.pages.tasks : tasks.showRun;
+    const run = () => void router.push(runPath ?? "/tasks");
+    show({ ...content, action: { label, run } });
   }
 }

@@ -21,10 +21,28 @@ export function failureMessage(
 ): string {
   if (code === "VMS_CANNOT_LEAVE")
     return evacuationRefusal({ message, data }, text);
+  if (code === "SOME_FAILED") return someFailed({ message, data }, text);
   const known = messageOf(code, text);
   return known === undefined
     ? reasonOf({ message, data })
     : fill(known, { reason: message });
+}
+
+/** How many have failed and why; the task or toast names the operation. */
+function someFailed(
+  { message, data }: Pick<Failure, "message" | "data">,
+  text: Messages,
+): string {
+  const { failed, total, reasons } = (data ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
+  if (
+    typeof failed !== "number" ||
+    typeof total !== "number" ||
+    typeof reasons !== "string"
+  )
+    return message;
+  return fill(text.actions.errors.someFailed, { failed, total, reasons });
 }
 
 /**

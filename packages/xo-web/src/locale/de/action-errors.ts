@@ -25,5 +25,6 @@ export const actionErrors = {
   noPifAddress:
     "Eine Schnittstelle hat keine IP-Adresse. Zuerst für jeden Host eine konfigurieren.",
   keyMismatch: "Der private Schlüssel gehört nicht zum Zertifikat.",
+  someFailed: "{failed} von {total} fehlgeschlagen: {reasons}",
   noTools: "Das Gastsystem antwortet nicht. Eventuell fehlen die Guest Tools.",
 };

@@ -54,6 +54,8 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   excludedHint:
     "VMs mit einem dieser Tags werden nicht gesichert. Festplatten mit [NOBAK] im Namen sind ausgeschlossen.",
   when: "Wann",
+  unusableLead:
+    "Läufe dieses Jobs schlagen fehl, bis es wieder verwendet werden kann.",
   nextRun: "Nächster Lauf: {time}",
   lastRun: "Letzter Lauf",
   frequency: "Häufigkeit",

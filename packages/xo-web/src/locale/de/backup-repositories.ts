@@ -85,6 +85,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     reached: "Erreichbar",
     unknown: "Noch nicht geprüft",
   },
+  state: "Repository {name}: {state}.",
   advice: {
     failed:
       "Prüfen Sie, ob sein Speicher eingehängt ist oder antwortet und ob der Server darin schreiben darf; wählen Sie dann „Verbindung prüfen“.",

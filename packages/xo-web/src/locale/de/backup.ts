@@ -165,7 +165,6 @@ export const backup: Messages["backup"] = {
       one: "{n} Backup ist nicht lesbar",
       other: "{n} Backups sind nicht lesbar",
     },
-    repositoryState: "Repository {name}: {state}.",
     unreadableLead:
       "Seine Backups können erst wiederhergestellt werden, wenn es wieder verwendet werden kann.",
     damagedLead:

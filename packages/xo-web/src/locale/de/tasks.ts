@@ -53,6 +53,7 @@ export const tasks: Messages["tasks"] = {
   stale: "Letzter bekannter Stand: keine Verbindung zum Server.",
   done: "Fertig: {name}",
   failed: "Fehlgeschlagen: {name}",
+  showRun: "Lauf anzeigen",
   someDone: { one: "{n} Aufgabe fertig", other: "{n} Aufgaben fertig" },
   someFailed: { one: "{n} fehlgeschlagen", other: "{n} fehlgeschlagen" },
   more: "Nicht alle Pool-Aufgaben sind aufgeführt.",

@@ -23,5 +23,6 @@ export const actionErrors = {
   noPifAddress:
     "An interface has no IP address. Configure one for each host first.",
   keyMismatch: "The private key does not belong to the certificate.",
+  someFailed: "{failed} of {total} failed: {reasons}",
   noTools: "The guest does not respond. Guest tools may be missing.",
 };

@@ -49,6 +49,7 @@ export const backupJobs = {
   excludedHint:
     "VMs with one of these tags are not backed up. Disks with [NOBAK] in their name are excluded.",
   when: "When",
+  unusableLead: "Runs of this job fail until it can be used again.",
   nextRun: "Next: {time}",
   lastRun: "Last run",
   frequency: "Frequency",

@@ -79,6 +79,7 @@ export const backupRepositories = {
     reached: "Reachable",
     unknown: "Not checked yet",
   },
+  state: "Repository {name}: {state}.",
   advice: {
     failed:
       "Check that its storage is mounted or answers, and that the server may write to it; then choose “Check connection”.",

@@ -158,7 +158,6 @@ export const backup = {
       one: "{n} backup cannot be read",
       other: "{n} backups cannot be read",
     },
-    repositoryState: "Repository {name}: {state}.",
     unreadableLead:
       "Its backups cannot be restored until it can be used again.",
     damagedLead:

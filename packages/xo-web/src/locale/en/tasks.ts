@@ -51,6 +51,7 @@ export const tasks = {
   stale: "Last known state: the server is not connected.",
   done: "Done: {name}",
   failed: "Failed: {name}",
+  showRun: "Show run",
   someDone: { one: "{n} task done", other: "{n} tasks done" },
   someFailed: { one: "{n} failed", other: "{n} failed" },
   more: "Not all pool tasks are listed.",
