@@ -23,6 +23,8 @@ export interface PageOptions {
   /** `name=value` of a session; empty: not signed in. */
   readonly cookie: string;
   readonly view?: View;
+  /** Of the browser. Default: en-US. */
+  readonly language?: string;
   /** Called before the page loads. */
   readonly prepare?: (page: Page) => unknown;
 }
@@ -30,13 +32,21 @@ export interface PageOptions {
 /** A page of a real server in a browser context of its own, which is closed when the test ends. */
 export async function openPage(
   t: Test,
-  { browser, url, path, cookie, view = wide, prepare }: PageOptions,
+  {
+    browser,
+    url,
+    path,
+    cookie,
+    view = wide,
+    language = "en-US",
+    prepare,
+  }: PageOptions,
 ): Promise<{ page: Page; consoleErrors: string[] }> {
   const context = await browser.newContext({
     colorScheme: view.colorScheme,
     reducedMotion: "reduce",
     viewport: { width: view.width, height: 900 },
-    locale: "en-US",
+    locale: language,
     acceptDownloads: true,
   });
   t.teardown(() => context.close());

@@ -25,13 +25,19 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
   const running = byName((vm) => vm["power_state"] === "Running");
   const browser = await openBrowser(t);
 
-  const open = async (t: Test, path = "/vms", view: View = wide) => {
+  const open = async (
+    t: Test,
+    path = "/vms",
+    view: View = wide,
+    language = "en-US",
+  ) => {
     const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
       cookie: admin.cookie,
       view,
+      language,
     });
     const grid = page.getByRole("grid");
     await grid.locator(".row:not(:has(.waiting))").first().waitFor();
@@ -237,6 +243,38 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await page.reload();
     await grid.getByRole("columnheader", { name: "vCPUs" }).waitFor();
   });
+
+  for (const language of ["en-US", "de-DE"])
+    t.test(`no value is cut at 1440 pixels: ${language}`, async (t) => {
+      const { id } = vms.find(({ name_label }) => name_label === names[0])!;
+      const longName = `${names[0]!} with a name that is longer than its column`;
+      await admin.ask("vm.set", { id, name_label: longName });
+      const { page, grid } = await open(t, "/vms", wide, language);
+      await until(page, [longName]);
+      // Bars and rates have values when the first statistics arrive.
+      await grid.locator(".cell.share .bar").first().waitFor();
+      await grid.locator(".cell.rate", { hasText: "/s" }).first().waitFor();
+      const cut = await grid
+        .locator(".cell:not(.name, .system, .object)")
+        .evaluateAll((cells) =>
+          cells
+            .filter((cell) =>
+              [cell, ...cell.querySelectorAll("*")].some(
+                ({ clientWidth, scrollWidth }) =>
+                  clientWidth > 0 && scrollWidth > clientWidth,
+              ),
+            )
+            .map(({ textContent }) => textContent.trim()),
+        );
+      t.same(cut, []);
+      t.ok(
+        await grid.evaluate((box) => box.scrollWidth <= box.clientWidth),
+        "the list does not scroll horizontally",
+      );
+      await page.getByRole("link", { name: longName }).hover();
+      await page.getByTitle(longName).waitFor();
+      await admin.ask("vm.set", { id, name_label: names[0]! });
+    });
 
   // The last one: the pool does not return.
   t.test("a lost pool shows in rows, header and alarms", async (t) => {

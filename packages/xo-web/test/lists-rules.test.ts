@@ -23,6 +23,7 @@ import {
   writeQuery,
   type ListQuery,
 } from "../src/lists/list-query.js";
+import { shortSystemName } from "../src/objects/system-name.js";
 import { givenViewsOf, readViews, writeViews } from "../src/lists/views.js";
 
 const types = [
@@ -76,11 +77,11 @@ t.test("cells show the server's values", (t) => {
     return cellText(column, column.value(row), texts);
   };
   t.equal(say("cpu"), "42%");
-  t.equal(say("memory"), "1.5 of 4 GiB");
+  t.equal(say("memory"), "1.5 / 4 GiB");
   const memory = (used: number, size: number) =>
     cellText(columnOf("VM", "memory"), { used, size }, texts);
-  t.equal(memory(700 * 2 ** 20, 2 ** 32), "0.7 of 4 GiB", "one unit is enough");
-  t.equal(memory(2 ** 30, 989 * 2 ** 20), "1,020 of 989 MiB");
+  t.equal(memory(700 * 2 ** 20, 2 ** 32), "0.7 / 4 GiB", "one unit is enough");
+  t.equal(memory(2 ** 30, 989 * 2 ** 20), "1,020 / 989 MiB");
   t.equal(say("disk"), "12 MB/s");
   t.equal(say("os"), "Windows 11");
   t.equal(say("startTime"), "10 minutes ago");
@@ -218,12 +219,24 @@ t.test(
 
 t.test("columns are those selected, without unknown ones", (t) => {
   const all = columnsOf("VM");
-  const usual = (ofSeveral: boolean) =>
-    shownColumns(all, undefined, ofSeveral).some(({ id }) => id === "$pool");
-  t.same([usual(false), usual(true)], [false, true], "the pool of several");
-  const widths = shownColumns(all, undefined, true).map(({ width }) => width);
-  const sum = widths.reduce((all, one) => all + one, 0);
-  t.ok(sum <= 70, `${sum} rem: they fit into a window of 1440 pixels`);
+  const usual = (ofSeveral: boolean, isWide: boolean) =>
+    shownColumns(all, undefined, { ofSeveral, isWide });
+  const has = (id: string, ofSeveral: boolean, isWide = false) =>
+    usual(ofSeveral, isWide).some((column) => column.id === id);
+  t.same([has("$pool", false), has("$pool", true)], [false, true]);
+  t.same([has("os", false), has("os", true)], [true, false]);
+  t.ok(has("os", true, true), "a wide window has place for all");
+  for (const [ofSeveral, isWide, place] of [
+    [false, false, 69.75],
+    [true, false, 69.75],
+    [true, true, 80],
+  ] as const) {
+    const sum = usual(ofSeveral, isWide).reduce(
+      (all, one) => all + one.width,
+      0,
+    );
+    t.ok(sum <= place, `${sum} rem: they fit without horizontal scrolling`);
+  }
   t.same(
     shownColumns(all, ["cpu", "gone", "name_label", "cpu"]).map(({ id }) => id),
     ["cpu", "name_label"],
@@ -238,6 +251,21 @@ t.test("columns are those selected, without unknown ones", (t) => {
     trackList(shownColumns(all, ["cpu"]), () => 5),
     "5rem minmax(0, 1fr)",
   );
+  t.end();
+});
+
+t.test("operating systems have short names in lists", (t) => {
+  for (const [long, short] of [
+    ["Debian GNU/Linux 13 (trixie)", "Debian 13"],
+    ["Red Hat Enterprise Linux 9.6 (Plow)", "RHEL 9.6"],
+    ["SUSE Linux Enterprise Server 15 SP6", "SLES 15 SP6"],
+    ["Ubuntu 22.04.5 LTS", "Ubuntu 22.04.5 LTS"],
+    [
+      "Microsoft Windows Server 2022 Standard|C:\\Windows",
+      "Windows Server 2022 Standard",
+    ],
+  ] as const)
+    t.equal(shortSystemName(long), short);
   t.end();
 });
 

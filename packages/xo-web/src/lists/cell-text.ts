@@ -1,5 +1,6 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
+import { shortSystemName } from "../objects/system-name.js";
 import type { Column, ColumnValue, Used } from "./column.js";
 
 export interface CellLocalization {
@@ -18,6 +19,7 @@ export function cellText(
   if (value === undefined || value === null || value === "") return "";
   if (isUsed(value)) return usedText(value, { text, formats, nowMs });
   if (typeof value === "boolean") return value ? text.lists.yes : "";
+  if (kind === "system") return shortSystemName(String(value));
   if (typeof value !== "number") return String(value);
   if (kind === "share") return formats.share(value);
   if (kind === "bytes") return formats.size(value);
@@ -52,7 +54,7 @@ function unitOf(bytes: number): number {
   return place;
 }
 
-/** Short text, both values in the unit of the total: 2.4 of 4 GiB, 0.7 of 4 GiB. */
+/** Short text, both values in the unit of the total: 2.4 / 4 GiB, 0.7 / 4 GiB. */
 function usedText(
   { used, size }: Used,
   { text, formats }: CellLocalization,

@@ -33,21 +33,31 @@ export function readChoice(remembered: string | null): ColumnChoice {
   };
 }
 
+/** What the default columns depend on. */
+export interface ColumnDefaults {
+  /** Whether there is more than one pool. */
+  readonly ofSeveral?: boolean;
+  /** Whether the window has place for more columns. */
+  readonly isWide?: boolean;
+}
+
 /**
  * The columns that are shown, in their order; at least one.
- * @param ofSeveral whether there is more than one pool
  */
 export function shownColumns(
   all: readonly Column[],
   ids: readonly string[] | undefined,
-  ofSeveral = false,
+  { ofSeveral = false, isWide = true }: ColumnDefaults = {},
 ): readonly Column[] {
   const chosen = (ids ?? []).flatMap(
     (id) => all.find((column) => column.id === id) ?? [],
   );
   const usual = all.filter(
-    ({ isShown, isShownOfSeveral }) =>
-      isShown === true || (ofSeveral && isShownOfSeveral === true),
+    ({ isShown, isShownOfSeveral, isOmittedOfSeveral }) =>
+      ofSeveral
+        ? (isShown === true || isShownOfSeveral === true) &&
+          (isWide || isOmittedOfSeveral !== true)
+        : isShown === true,
   );
   return chosen.length > 0 ? [...new Set(chosen)] : usual;
 }

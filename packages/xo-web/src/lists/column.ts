@@ -8,7 +8,7 @@ export type ColumnId = keyof Messages["lists"]["columns"];
  * How a value is shown. name: the link to the object; state: text and colour;
  * share: 0 to 1 as a bar; used: bytes of bytes as a bar; rate: bytes per second;
  * time: seconds since the epoch; about: the id of an object whose type is not
- * known.
+ * known; system: the name of an operating system.
  */
 export type ColumnKind =
   | "name"
@@ -26,7 +26,8 @@ export type ColumnKind =
   | "age"
   | "flag"
   | "count"
-  | "about";
+  | "about"
+  | "system";
 
 /** Bytes in use, and the total. */
 export interface Used {
@@ -53,6 +54,8 @@ export interface Column {
   readonly isShown?: boolean;
   /** Shown by default if there are several pools, as names of objects are not unique then. */
   readonly isShownOfSeveral?: boolean;
+  /** Not shown by default if there are several pools and the window is not wide. */
+  readonly isOmittedOfSeveral?: boolean;
   /** Type of the object whose id the value is. */
   readonly of?: string;
   readonly value: (row: ObjectRow) => ColumnValue;

@@ -26,7 +26,7 @@ import {
 } from "./shared-columns.js";
 
 const memoryNow: Column = shown(
-  column("memory", "used", 10, {
+  column("memory", "used", 10.75, {
     sortBy: "now.memory",
     fields: ["now.memory", "memory"],
     value: (row) => ({
@@ -38,7 +38,7 @@ const memoryNow: Column = shown(
 const folder = column("folder", "text", 8);
 const vcpus = column("vcpus", "number", 4.5, { sortBy: "CPUs.number" });
 const memorySize = column("memory.size", "bytes", 7);
-const system = column("os", "text", 5.5, {
+const system = column("os", "system", 6, {
   grows: true,
   sortBy: "os_version.name",
   value(row) {
@@ -47,18 +47,18 @@ const system = column("os", "text", 5.5, {
   },
 });
 
-/** Those of several pools, where names repeat, fit into a window of 1440 pixels. */
+/** The usual ones fit into a window of 1440 pixels, in all languages and with the widest fonts. */
 export const vm: readonly Column[] = [
-  state,
-  { ...name, width: 9.25 },
-  { ...pool, width: 5.5, isShownOfSeveral: true },
-  cpuNow,
+  { ...state, width: 9 },
+  { ...name, width: 10.5 },
+  { ...pool, width: 6, isShownOfSeveral: true },
+  { ...cpuNow, width: 6.5 },
   memoryNow,
-  shown(diskNow),
+  { ...shown(diskNow), width: 6 },
   shown(networkNow),
-  shown(column("mainIpAddress", "text", 7)),
-  shown(system),
-  { ...shown(home), width: 6.5 },
+  shown(column("mainIpAddress", "text", 8.25)),
+  { ...shown(system), isOmittedOfSeveral: true },
+  shown(home),
   tags,
   folder,
   vcpus,

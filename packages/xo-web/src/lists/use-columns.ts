@@ -1,5 +1,6 @@
 import { computed, shallowRef, type ComputedRef } from "vue";
 import { readStored, writeStored } from "../browser/stored-value.js";
+import { useMedia } from "../browser/use-media.js";
 import type { Column } from "./column.js";
 import {
   boundWidth,
@@ -38,10 +39,14 @@ export function useColumns(
   ofSeveral: () => boolean,
 ): Columns {
   const all = columnsOf(type);
+  const isWide = useMedia("(width >= 100rem)");
   const key = `columns.${type}`;
   const choice = shallowRef(readChoice(readStored(key)));
   const shown = computed(() =>
-    shownColumns(all, requested() ?? choice.value.shown, ofSeveral()),
+    shownColumns(all, requested() ?? choice.value.shown, {
+      ofSeveral: ofSeveral(),
+      isWide: isWide.value,
+    }),
   );
   const widthOf = (column: Column) =>
     choice.value.widths[column.id] ?? column.width;

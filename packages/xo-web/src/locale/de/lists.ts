@@ -217,7 +217,7 @@ export const lists: Messages["lists"] = {
   },
   yes: "ja",
   perSecond: "{size}/s",
-  usedOf: "{used} von {size}",
+  usedOf: "{used} / {size}",
   keys: {
     next: "Nächste Zeile",
     previous: "Vorige Zeile",

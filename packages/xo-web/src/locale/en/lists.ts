@@ -215,7 +215,7 @@ export const lists = {
   },
   yes: "yes",
   perSecond: "{size}/s",
-  usedOf: "{used} of {size}",
+  usedOf: "{used} / {size}",
   keys: {
     next: "Next row",
     previous: "Previous row",
