@@ -123,21 +123,37 @@ t.test("XenServer 7: a pack is uploaded and installed", LIMIT, async (t) => {
   const bench = await startStorageBench(t, ...SIZE, ...system);
   const { admin } = bench;
   const { pool, master, other } = await hostsOf(bench);
-  const { $sendTo } = await admin.ask<{ $sendTo: string }>(
-    "host.installSupplementalPack",
-    {
-      host: master.id,
-    },
-  );
+  const upload = async (
+    operation: string,
+    params: object,
+    body: Buffer<ArrayBuffer>,
+  ) => {
+    const { $sendTo } = await admin.ask<{ $sendTo: string }>(operation, params);
+    const url = new URL($sendTo, bench.url);
+    return fetch(url, { method: "POST", body });
+  };
   const bytes = Buffer.alloc(2 * 2 ** 20);
+  for (const [operation, params] of [
+    ["host.installSupplementalPack", { host: master.id }],
+    ["pool.installSupplementalPack", { pool: pool.id }],
+  ] as const) {
+    const refused = await upload(operation, params, bytes);
+    t.equal(refused.status, 422, `${operation} of a file that is no update`);
+    t.match(await refused.json(), {
+      error:
+        /^the pool refused the file: INVALID_UPDATE.*update\.xml is missing/,
+      data: { code: "INVALID_UPDATE", params: ["update.xml is missing"] },
+    });
+  }
   bytes.write(
     '<update name-label="XS71E001" uuid="11111111-2222-3333-4444-555555555555" version="1.0" installation-size="1048576" after-apply-guidance="restartHost"/>',
   );
-  const sent = await fetch(new URL($sendTo, bench.url), {
-    method: "POST",
-    body: bytes,
-  });
+  const host = { host: master.id };
+  const sent = await upload("host.installSupplementalPack", host, bytes);
   t.ok(sent.ok, await sent.text());
+  const again = await upload("host.installSupplementalPack", host, bytes);
+  t.equal(again.status, 422);
+  t.match(await again.json(), { data: { code: "UPDATE_ALREADY_EXISTS" } });
   const list = (host: string) => admin.ask("pool.listMissingPatches", { host });
   t.same(await list(master.id), []);
   t.match(await list(other.id), [

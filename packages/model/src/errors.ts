@@ -148,6 +148,7 @@ export const errorTable = {
     10,
   ),
   IMPORT_INVALID: row("not an exported configuration: {reason}", 422),
+  FILE_REFUSED: row("the pool refused the file: {reason}", 422),
   // Backups
   BACKUP_REPOSITORY_UNREACHABLE: row(
     "backup repository {repository} is unreachable: {reason}",

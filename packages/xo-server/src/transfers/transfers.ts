@@ -5,6 +5,7 @@ import type { OneTimePaths } from "./one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Checksum } from "./checksum.js";
+import { toFileRefusal } from "./file-refusal.js";
 import { drain, dropRest, feed } from "./feed.js";
 import { Meter } from "./meter.js";
 import type {
@@ -165,7 +166,7 @@ export class Transfers {
     } catch (error) {
       const reason = toReason(meter.errored ?? (error as Error));
       await end({ bytes: meter.bytes, error: reason });
-      throw reason;
+      throw toFileRefusal(reason);
     } finally {
       meter.destroy();
     }

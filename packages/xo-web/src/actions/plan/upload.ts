@@ -75,6 +75,17 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
+/** The error of a response in JSON, else the start of its text. */
+function reasonOf(response: string): string {
+  try {
+    const { error } = JSON.parse(response) as { readonly error?: unknown };
+    if (typeof error === "string") return error;
+  } catch {
+    // The response of a proxy, for example.
+  }
+  return response.slice(0, 300);
+}
+
 /** XMLHttpRequest: fetch reports no upload progress. */
 function post({ path, file, onProgress, signal }: Post): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -87,7 +98,7 @@ function post({ path, file, onProgress, signal }: Post): Promise<void> {
     };
     request.onload = () => {
       if (request.status < 400) resolve();
-      else fail(request.responseText.slice(0, 300) || request.statusText);
+      else fail(reasonOf(request.responseText) || request.statusText);
     };
     request.onerror = () => {
       fail("network");
