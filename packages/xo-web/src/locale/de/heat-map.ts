@@ -2,7 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const heatMap: Messages["heatMap"] = {
   heading: "Heatmap",
-  scope: "Umfang",
+  scope: "Bereich",
   everything: "Alle Pools",
   colour: "Farbe",
   size: "Fläche",
@@ -15,7 +15,7 @@ export const heatMap: Messages["heatMap"] = {
   sizes: {
     vcpus: "vCPUs",
     memory: "RAM",
-    equal: "Gleich",
+    equal: "Gleich groß",
   },
   withHalted: "Ausgeschaltete VMs einschließen",
   legend: "Farblegende",

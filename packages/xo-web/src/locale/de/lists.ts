@@ -77,7 +77,7 @@ export const lists: Messages["lists"] = {
     mtu: "MTU",
     mode: "IP-Modus",
     management: "Management",
-    attached: "Angeschlossen",
+    attached: "Verbunden",
     physical: "Physisch",
     time: "Alter",
     moment: "Zeit",

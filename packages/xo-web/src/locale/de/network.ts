@@ -38,15 +38,15 @@ export const network: Messages["network"] = {
     disabled: "deaktiviert",
   },
   rules: {
-    heading: "Verkehrsregeln",
-    lead: "Regeln eines VIFs gehen denen seines Netzwerks vor. Ohne passende Regel wird Verkehr durchgelassen.",
-    none: "Keine Verkehrsregeln: Aller Verkehr wird durchgelassen.",
-    add: "Verkehrsregel hinzufügen…",
-    delete: "Verkehrsregel löschen…",
+    heading: "Datenverkehrsregeln",
+    lead: "Regeln einer VIF haben Vorrang vor denen ihres Netzwerks. Ohne passende Regel wird Datenverkehr durchgelassen.",
+    none: "Keine Datenverkehrsregeln: Aller Datenverkehr wird durchgelassen.",
+    add: "Datenverkehrsregel hinzufügen…",
+    delete: "Datenverkehrsregel löschen…",
     addLead:
-      "XCP-ng-Hosts wenden sie sofort an. Eine Regel für denselben Verkehr ändert dessen Aktion.",
+      "XCP-ng-Hosts wenden sie sofort an. Eine neue Regel für denselben Datenverkehr ändert dessen Aktion.",
     deleteLead:
-      "Für den Verkehr gelten die anderen Regeln, sonst wird er durchgelassen.",
+      "Danach gelten für den Datenverkehr die übrigen Regeln; ohne passende Regel wird er durchgelassen.",
     button: "Regel hinzufügen",
     name: "{action} {protocol} {direction} {range}",
     columns: {
@@ -69,7 +69,7 @@ export const network: Messages["network"] = {
     },
   },
   missing:
-    "Fehlt auf {hosts}: VMs in diesem Netzwerk können dort nicht starten oder dorthin migriert werden.",
+    "Fehlt auf {hosts}: VMs in diesem Netzwerk können dort weder gestartet noch dorthin migriert werden.",
   everyHost: "Auf jedem Host des Pools verfügbar.",
   internal: "Internes Netzwerk: VMs erreichen nur VMs auf demselben Host.",
   otherMtu: "MTU auf {hosts} weicht vom Netzwerk ab.",

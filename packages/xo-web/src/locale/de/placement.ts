@@ -173,7 +173,7 @@ export const placement: Messages["placement"] = {
       },
       affinity: {
         name: "Affinität",
-        hint: "VMs laufen auf demselben Host. Verkehr zwischen ihnen bleibt auf dem Host.",
+        hint: "VMs laufen auf demselben Host. Datenverkehr zwischen ihnen bleibt auf dem Host.",
       },
       "host-affinity": {
         name: "Host-Affinität",

@@ -62,7 +62,7 @@ export const pool: Messages["pool"] = {
     on: "Aktiviert: Geschützte VMs werden auf anderen Hosts neu gestartet.",
     off: "Deaktiviert: VMs eines ausgefallenen Hosts werden nicht neu gestartet.",
     overcommitted:
-      "Überbelegt: Nicht alle geschützten VMs können neu gestartet werden.",
+      "Überbucht: Nicht alle geschützten VMs können neu gestartet werden.",
     tolerate: "Zu tolerierende Host-Ausfälle",
     most: "Maximal tolerierbare Host-Ausfälle",
     plan: "Vom aktuellen Plan abgedeckte Host-Ausfälle",

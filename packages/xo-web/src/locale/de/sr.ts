@@ -9,7 +9,7 @@ export const sr: Messages["sr"] = {
     events: "Aufgaben und Ereignisse",
   },
   cards: {
-    space: "Platz",
+    space: "Speicherplatz",
     about: "Details",
     hosts: "Hosts",
     biggest: "Größte Festplatten",
@@ -25,7 +25,7 @@ export const sr: Messages["sr"] = {
     size: "Größe",
     used: "Verwendet",
     free: "Frei",
-    allocated: "Festplatten zugewiesen",
+    allocated: "Für Festplatten zugewiesen",
     disks: "Festplatten, Snapshots, Images",
     description: "Beschreibung",
   },

@@ -3,7 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const tasks: Messages["tasks"] = {
   heading: "Aufgaben",
   none: "Keine laufenden Aufgaben",
-  noneLead: "Hier stehen laufende Aufgaben und ihr Fortschritt.",
+  noneLead: "Hier werden laufende Aufgaben und ihr Fortschritt angezeigt.",
   noneOfObject: "Keine aktuellen Aufgaben.",
   noneFits: "Keine passenden Aufgaben.",
   tray: "Aufgaben",
@@ -23,13 +23,13 @@ export const tasks: Messages["tasks"] = {
   filters: {
     heading: "Status",
     all: "Alle",
-    pending: "Laufende",
-    failure: "Fehlgeschlagene",
-    success: "Erfolgreiche",
+    pending: "Laufend",
+    failure: "Fehler",
+    success: "Erfolg",
   },
   search: {
     text: "Suchen",
-    hint: "Name, Operation, Objekt, Benutzer oder Fehler",
+    hint: "Name, Objekt, Benutzer, Fehler",
     user: "Benutzer",
     anyUser: "Alle Benutzer",
     pool: "Pool",
@@ -51,10 +51,13 @@ export const tasks: Messages["tasks"] = {
   counts: "{done} von {total}",
   refused: "Aufgaben können nicht geladen werden: {reason}",
   stale: "Letzter bekannter Stand: keine Verbindung zum Server.",
-  done: "Fertig: {name}",
+  done: "Abgeschlossen: {name}",
   failed: "Fehlgeschlagen: {name}",
   showRun: "Lauf anzeigen",
-  someDone: { one: "{n} Aufgabe fertig", other: "{n} Aufgaben fertig" },
+  someDone: {
+    one: "{n} Aufgabe abgeschlossen",
+    other: "{n} Aufgaben abgeschlossen",
+  },
   someFailed: { one: "{n} fehlgeschlagen", other: "{n} fehlgeschlagen" },
   more: "Nicht alle Pool-Aufgaben sind aufgeführt.",
 };

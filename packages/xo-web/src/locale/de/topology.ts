@@ -18,7 +18,7 @@ export const topology: Messages["topology"] = {
     "Wählen Sie einen Pool aus, um die Verbindungen seiner Hosts zu sehen.",
   showPool: "{name} anzeigen",
   diagramRegion:
-    "Diagramm der Hosts, Netzwerke und VMs; zum Anzeigen aller scrollen",
+    "Diagramm der Hosts, Netzwerke und VMs; scrollen, um alle zu sehen",
   headHosts: "Hosts und Schnittstellen",
   headNetworks: "Netzwerke",
   headVms: "VMs",
@@ -66,7 +66,7 @@ export const topology: Messages["topology"] = {
     down: "{device}: kein Link auf {hosts}",
     leg: "{device}: ein Bond-Mitglied hat keinen Link auf {hosts}",
     missing:
-      "{network} fehlt auf {hosts}: Seine VMs können dort nicht starten oder dorthin migriert werden",
+      "{network} fehlt auf {hosts}: Seine VMs können dort weder gestartet noch dorthin migriert werden",
     unplugged: "{network} ist auf {hosts} getrennt",
     mtu: "{network}: MTU auf {hosts} weicht vom Netzwerk ab",
   },
@@ -89,8 +89,8 @@ export const topology: Messages["topology"] = {
     removable: "Wechseldatenträger und ISO-Bibliotheken",
     lead: "Wählen Sie ein SR aus, um seine Belegung zu sehen.",
     used: "{used} von {size} verwendet",
-    allocated: "{size} Festplatten zugewiesen, {times}× die Speichergröße",
-    allocatedFits: "{size} Festplatten zugewiesen",
+    allocated: "{size} für Festplatten zugewiesen, {times}× die Speichergröße",
+    allocatedFits: "{size} für Festplatten zugewiesen",
     ofHosts: "{n} von {all} Hosts verbunden",
     notOn: "Getrennt: {hosts}",
     free: "{size} frei",
@@ -119,7 +119,7 @@ export const topology: Messages["topology"] = {
     maintenance: "Wartung",
     chosen: "Belegung von {name}",
     full: "Fast voll",
-    overcommitted: "Überbelegt",
+    overcommitted: "Überprovisioniert",
     allMore: "Alle {n} Festplatten",
   },
 };
