@@ -157,12 +157,14 @@ export function uint32(...values: readonly number[]): Buffer {
   return bytes;
 }
 
+/** Big-endian, as all numbers of NBD. @param value an integer from 0 to 2^53 */
 export function uint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(value));
   return bytes;
 }
 
+/** Big-endian, as all numbers of NBD. @param value an integer from 0 to 65,535 */
 export function uint16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(value);

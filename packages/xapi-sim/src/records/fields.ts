@@ -16,6 +16,7 @@ export function int(record: XapiRecord, name: string): number {
   return Number(record[name]);
 }
 
+/** A boolean; false for a field that the record lacks. */
 export function flag(record: XapiRecord, name: string): boolean {
   return record[name] === true;
 }
@@ -25,6 +26,7 @@ export function refs(record: XapiRecord, name: string): readonly string[] {
   return record[name] as readonly string[];
 }
 
+/** A map; not a copy: callers do not change it. */
 export function map(record: XapiRecord, name: string): XapiMap {
   return record[name] as XapiMap;
 }
@@ -40,10 +42,12 @@ export function textParam(params: readonly XapiValue[], index: number): string {
   return params[index] as string;
 }
 
+/** An integer parameter, from a number, a bigint or decimal digits; NaN for anything else. */
 export function intParam(params: readonly XapiValue[], index: number): number {
   return Number(params[index]);
 }
 
+/** A map parameter; empty if the client left it out. */
 export function mapParam(params: readonly XapiValue[], index: number): XapiMap {
   return (params[index] ?? {}) as XapiMap;
 }

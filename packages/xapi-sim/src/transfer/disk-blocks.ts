@@ -52,6 +52,7 @@ export function exportedBlocks(
   return [...blocks].sort((a, b) => a - b);
 }
 
+/** Whether all bytes are zero. @param bytes at most one block (1 MiB); longer buffers are never zero */
 export function isZero(bytes: Buffer): boolean {
   return bytes.equals(zeros.subarray(0, bytes.length));
 }

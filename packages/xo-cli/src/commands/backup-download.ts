@@ -12,6 +12,7 @@ interface DownloadOptions {
   readonly output?: string;
 }
 
+/** `xo-cli backup download`: writes the bytes to stdout or a file. */
 export function backupDownloadCommand(run: Run): Command {
   return new Command("download")
     .description("download a VM of a backup as XVA, or one of its disks")

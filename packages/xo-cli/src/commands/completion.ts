@@ -3,6 +3,7 @@ import type { Run } from "../command.js";
 import { knownTypes } from "../objects/object-types.js";
 import { toCompletion } from "../completion-script.js";
 
+/** `xo-cli completion`: prints a script of the commands and options; needs no server. */
 export function completionCommand(run: Run): Command {
   return new Command("completion")
     .description("shell completion script")

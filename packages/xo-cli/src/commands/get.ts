@@ -6,6 +6,7 @@ import type { Row } from "../objects/path.js";
 import { toReadable } from "../output/readable.js";
 import type { Rpc } from "../server/rpc.js";
 
+/** `xo-cli get`. Fails if no object, or more than one, has the name. */
 export function getCommand(run: Run): Command {
   return new Command("get")
     .description("get an object with all its fields")

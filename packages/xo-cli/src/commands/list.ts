@@ -19,6 +19,7 @@ interface ListOptions {
   readonly limit?: number;
 }
 
+/** `xo-cli list`: prints a table, or an array with `--json`, page by page. */
 export function listCommand(run: Run): Command {
   return new Command("list")
     .description("list objects, optionally of one type")

@@ -15,6 +15,7 @@ import {
 } from "../server/method-info.js";
 import { nestedParameters } from "../server/nested-parameters.js";
 
+/** `xo-cli methods`: the full description of one method, or names and summaries of several. */
 export function methodsCommand(run: Run): Command {
   return new Command("methods")
     .description("list API methods and their parameters")

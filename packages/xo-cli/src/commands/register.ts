@@ -25,6 +25,7 @@ interface Arguments extends RegisterOptions {
 
 type User = Parameters<typeof nameOf>[0];
 
+/** `xo-cli register`: stores a token in the configuration of the user, never the password. */
 export function registerCommand(run: Run): Command {
   return new Command("register")
     .description(

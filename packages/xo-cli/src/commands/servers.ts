@@ -8,6 +8,7 @@ import { toTable } from "../output/table.js";
 import { toServerUrl } from "../server/server-url.js";
 import { XoError } from "@xo-server/model";
 
+/** `xo-cli servers`: reads the configuration of the user; needs no connection. */
 export function serversCommand(run: Run): Command {
   return new Command("servers")
     .description("list registered servers; * is the default")

@@ -11,6 +11,7 @@ export const version = (
   }
 ).version;
 
+/** `xo-cli version`: needs no token; without a configured server its own version only. */
 export function versionCommand(run: Run): Command {
   return new Command("version")
     .description("versions of xo-cli and of the server")

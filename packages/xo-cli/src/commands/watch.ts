@@ -26,6 +26,7 @@ interface WatchOptions {
   readonly fields?: readonly string[];
 }
 
+/** `xo-cli watch`: prints each change. Reconnects after a lost connection; ends by a signal only. */
 export function watchCommand(run: Run): Command {
   return new Command("watch")
     .description("watch for object changes until Ctrl-C")

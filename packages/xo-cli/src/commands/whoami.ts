@@ -12,6 +12,7 @@ interface User {
   readonly groups?: readonly string[];
 }
 
+/** `xo-cli whoami`. Fails if no token is stored for the server. */
 export function whoamiCommand(run: Run): Command {
   return new Command("whoami")
     .description("show the current user and server")

@@ -20,6 +20,7 @@ export interface Validators {
   readonly quick: Ajv;
 }
 
+/** Validators for all operations. They write defaults into the parameters that they check. */
 export function createValidators(): Validators {
   const options = {
     useDefaults: true,

@@ -25,6 +25,7 @@ export function providePalette(): Palette {
   return palette;
 }
 
+/** For components below the one that called `providePalette`. @throws Error in others */
 export function usePalette(): Palette {
   return injectRequired(key);
 }

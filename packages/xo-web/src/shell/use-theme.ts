@@ -35,6 +35,7 @@ export function provideTheme(): void {
   provide(key, { theme: readonly(theme), nextTheme, setTheme });
 }
 
+/** For components below the one that called `provideTheme`. @throws Error in others */
 export function useTheme(): ThemeSetting {
   return injectRequired(key);
 }

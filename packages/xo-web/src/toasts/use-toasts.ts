@@ -48,6 +48,7 @@ export function provideToasts(): Toasts {
   return toasts;
 }
 
+/** For components below the one that called `provideToasts`. @throws Error in others */
 export function useToasts(): Toasts {
   return injectRequired(key);
 }

@@ -135,6 +135,7 @@ export function toLdapConfiguration(
   };
 }
 
+/** The configuration of OpenID Connect for `signInProvider.setOidc`. An empty secret is left out: the server keeps the stored one. */
 export function toOidcConfiguration(
   entries: OidcEntries,
 ): Readonly<Record<string, Json>> {
@@ -145,6 +146,7 @@ export function toOidcConfiguration(
   };
 }
 
+/** The configuration of SAML for `signInProvider.setSaml`. It has no secret: the certificate is public. */
 export function toSamlConfiguration(
   entries: SamlEntries,
 ): Readonly<Record<string, Json>> {
