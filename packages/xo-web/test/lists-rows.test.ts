@@ -7,10 +7,12 @@ import {
   countOf,
   isChosen,
   MOST_CHOSEN,
+  MOST_EXCLUDED,
   nothing,
   renewed,
   toggle,
   withAll,
+  type Selection,
 } from "../src/lists/selection.js";
 import { StableRows } from "../src/lists/stable-rows.js";
 
@@ -173,7 +175,26 @@ t.test("rows are selected one by one, up to a limit", (t) => {
   t.notOk(isChosen(selection, "b"));
   const many = Array.from({ length: MOST_CHOSEN + 5 }, (_, n) => row(`${n}`));
   t.equal(countOf(withAll(nothing, many)), MOST_CHOSEN);
-  t.ok(isChosen({ kind: "all", count: 100_000 }, "anything"));
+  t.end();
+});
+
+t.test("of a selection of all, single rows are deselected", (t) => {
+  const all: Selection = { kind: "all", count: 100_000, excluded: new Set() };
+  t.ok(isChosen(all, "anything"));
+  const but = toggle(toggle(all, row("a")), row("b"));
+  t.equal(countOf(but), 99_998);
+  t.same(
+    ["a", "b", "c"].map((id) => isChosen(but, id)),
+    [false, false, true],
+  );
+  t.equal(countOf(toggle(but, row("a"))), 99_999, "selected again");
+  t.equal(countOf(withAll(but, rows("abc"))), 100_000, "a range of rows, too");
+  t.equal(renewed(but, rows("a")), but);
+  let most: Selection = all;
+  for (let n = 0; n < MOST_EXCLUDED; n++) most = toggle(most, row(`${n}`));
+  t.equal(countOf(most), 100_000 - MOST_EXCLUDED);
+  t.equal(toggle(most, row("one more")), most, "the limit");
+  t.equal(countOf(toggle(most, row("0"))), countOf(most) + 1);
   t.end();
 });
 

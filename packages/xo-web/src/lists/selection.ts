@@ -6,38 +6,60 @@ import type { ObjectRow } from "../api/object-row.js";
  */
 export const MOST_CHOSEN = 10_000;
 
+/** Maximum number of objects that a selection of all can leave out. */
+export const MOST_EXCLUDED = 1_000;
+
+/** All objects that match the filter of the list, except some. */
+export interface SelectionOfAll {
+  readonly kind: "all";
+  /** Number of objects that matched, with the excluded ones. */
+  readonly count: number;
+  /** Ids. */
+  readonly excluded: ReadonlySet<string>;
+}
+
 /** The selection of a list: some objects, as they were last read, or all that match now. */
 export type Selection =
   | { readonly kind: "some"; readonly objects: ReadonlyMap<string, ObjectRow> }
-  | { readonly kind: "all"; readonly count: number };
+  | SelectionOfAll;
 
 export const nothing: Selection = { kind: "some", objects: new Map() };
 
 /** Whether a row is selected. */
 export function isChosen(selection: Selection, id: string): boolean {
-  return selection.kind === "all" || selection.objects.has(id);
+  return selection.kind === "all"
+    ? !selection.excluded.has(id)
+    : selection.objects.has(id);
 }
 
 /** Number of selected rows, also of those that are not loaded. */
 export function countOf(selection: Selection): number {
-  return selection.kind === "all" ? selection.count : selection.objects.size;
+  return selection.kind === "all"
+    ? Math.max(selection.count - selection.excluded.size, 0)
+    : selection.objects.size;
 }
 
 /**
- * Toggles one row. A selection of all matching rows cannot leave one out: it is
- * replaced by the row.
+ * Selects a row, or deselects it if it is selected.
+ * @returns the same selection if it would exclude more than MOST_EXCLUDED
  */
 export function toggle(selection: Selection, object: ObjectRow): Selection {
-  const isIn = selection.kind === "some" && selection.objects.has(object.id);
-  return isIn ? without(selection, object.id) : withAll(selection, [object]);
+  return isChosen(selection, object.id)
+    ? without(selection, object.id)
+    : withAll(selection, [object]);
 }
 
-/** Adds objects to the selection, up to MOST_CHOSEN. */
+/** Adds objects to the selection, of single objects up to MOST_CHOSEN. */
 export function withAll(
   selection: Selection,
   objects: Iterable<ObjectRow>,
 ): Selection {
-  const chosen = new Map(selection.kind === "some" ? selection.objects : []);
+  if (selection.kind === "all") {
+    const excluded = new Set(selection.excluded);
+    for (const { id } of objects) excluded.delete(id);
+    return { ...selection, excluded };
+  }
+  const chosen = new Map(selection.objects);
   for (const object of objects) {
     if (chosen.size >= MOST_CHOSEN) break;
     chosen.set(object.id, object);
@@ -58,7 +80,12 @@ export function renewed(
 }
 
 function without(selection: Selection, id: string): Selection {
-  if (selection.kind === "all") return nothing;
+  if (selection.kind === "all") {
+    const { excluded } = selection;
+    return excluded.size >= MOST_EXCLUDED
+      ? selection
+      : { ...selection, excluded: new Set([...excluded, id]) };
+  }
   const chosen = new Map(selection.objects);
   chosen.delete(id);
   return { kind: "some", objects: chosen };

@@ -7,12 +7,15 @@ import type { ObjectRow } from "../api/object-row.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { RowsRequest } from "./section-view.js";
 import {
+  countOf,
   MOST_CHOSEN,
+  MOST_EXCLUDED,
   nothing,
   renewed,
   toggle,
   withAll,
   type Selection,
+  type SelectionOfAll,
 } from "./selection.js";
 import { readAll } from "./use-export.js";
 
@@ -24,6 +27,7 @@ const FOLLOWED = 100;
 
 export interface Chosen {
   readonly selection: ShallowRef<Selection>;
+  /** Above MOST_EXCLUDED excluded objects a toast is shown instead. */
   readonly toggle: (row: ObjectRow) => void;
   readonly add: (rows: readonly ObjectRow[]) => void;
   /** Their last known state. */
@@ -39,7 +43,7 @@ export function useChosen(
   total: () => number | undefined,
 ): Chosen {
   const { call } = useServer();
-  const { text } = useLocale();
+  const { text, formats } = useLocale();
   const toasts = useToasts();
   const selection = shallowRef<Selection>(nothing);
   /** A change of the selection in the meantime cancels it. */
@@ -64,16 +68,24 @@ export function useChosen(
   watch(followed.rows, renew);
 
   async function all(): Promise<void> {
-    const asked = request();
     const count = total();
-    if (asked === undefined || count === undefined) return;
-    if (count > MOST_CHOSEN) {
-      choose({ kind: "all", count });
-      return;
-    }
+    if (count === undefined) return;
+    const next: SelectionOfAll = { kind: "all", count, excluded: new Set() };
+    if (count > MOST_CHOSEN) choose(next);
+    else await readChosen(next);
+  }
+  /** Replaces a selection of all by its objects, which actions need, if they are not too many. */
+  async function readChosen(chosen: SelectionOfAll): Promise<void> {
+    const asked = request();
+    if (asked === undefined || countOf(chosen) > MOST_CHOSEN) return;
     const own = ++turn;
-    const rows = await readAll(call, asked, { most: MOST_CHOSEN });
-    if (own === turn) choose(withAll(nothing, rows));
+    const read = await readSelection(call, asked, chosen);
+    if (own === turn) choose(read);
+  }
+  function reportExcluded(): void {
+    const n = formats.value.count(MOST_EXCLUDED);
+    const texts = fill(text.value.lists.tooManyExcluded, { n });
+    toasts.show({ id: "too many excluded", tone: "bad", text: texts });
   }
   function report(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
@@ -85,7 +97,10 @@ export function useChosen(
     selection,
     renew,
     toggle(row) {
-      choose(toggle(selection.value, row));
+      const next = toggle(selection.value, row);
+      if (next === selection.value) reportExcluded();
+      choose(next);
+      if (next.kind === "all") readChosen(next).catch(report);
     },
     add(rows) {
       choose(withAll(selection.value, rows));
@@ -97,6 +112,22 @@ export function useChosen(
       all().catch(report);
     },
   };
+}
+
+/** The objects of a selection of all; the same selection with a new count if more match by now. */
+async function readSelection(
+  call: Parameters<typeof readAll>[0],
+  request: RowsRequest,
+  chosen: SelectionOfAll,
+): Promise<Selection> {
+  const { excluded } = chosen;
+  // One more than permitted.
+  const most = MOST_CHOSEN + excluded.size + 1;
+  const rows = await readAll(call, request, { most });
+  const objects = rows.filter(({ id }) => !excluded.has(id));
+  return objects.length > MOST_CHOSEN
+    ? { ...chosen, count: rows.length }
+    : withAll(nothing, objects);
 }
 
 function idsOf(selection: Selection): string[] {

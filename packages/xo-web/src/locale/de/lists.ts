@@ -194,6 +194,9 @@ export const lists: Messages["lists"] = {
   selectNone: "Auswahl aufheben",
   selected: { one: "{n} ausgewählt", other: "{n} ausgewählt" },
   selectedAll: "Alle {n} passenden Objekte ausgewählt",
+  selectedAllBut: "Alle passenden Objekte außer {excluded} ausgewählt: {n}",
+  tooManyExcluded:
+    "Aus einer Auswahl aller Objekte können höchstens {n} ausgenommen werden. Den Filter einschränken.",
   selectionLabel: "Auswahl",
   selectionFailed: "Einige Objekte konnten nicht ausgewählt werden: {reason}",
   tooManyForActions:

@@ -192,6 +192,9 @@ export const lists = {
   selectNone: "Clear selection",
   selected: { one: "{n} selected", other: "{n} selected" },
   selectedAll: "All {n} matching objects selected",
+  selectedAllBut: "All matching objects except {excluded} selected: {n}",
+  tooManyExcluded:
+    "At most {n} objects can be left out of a selection of all. Narrow the filter.",
   selectionLabel: "Selection",
   selectionFailed: "Some objects could not be selected: {reason}",
   tooManyForActions:
