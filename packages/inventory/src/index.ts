@@ -39,6 +39,7 @@ export type {
   CatalogEntry,
   CatalogStats,
   FeedCursor,
+  FeedReader,
   Frame,
   ObjectReader,
   RowObserver,

@@ -375,7 +375,7 @@ t.test("the feed's history is limited, and so is the cache", async (t) => {
   await stop();
 });
 
-t.test("the feed retains changes for five minutes", async (t) => {
+t.test("the feed retains unread changes for five minutes", async (t) => {
   const pool = createPool("a");
   const { catalog, clock, poll, flush, stop } = await catalogOf(pool);
   const { epoch } = catalog.feed;

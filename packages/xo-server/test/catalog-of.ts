@@ -1,5 +1,6 @@
 import type {
   Catalog,
+  FeedReader,
   Frame,
   Inventory,
   Predicate,
@@ -18,8 +19,8 @@ export interface Thing extends ViewObject {
 export class FakeCatalog {
   readonly followed: string[] = [];
   readonly #things: (Thing | undefined)[];
-  readonly #frames: Frame[] = [];
-  readonly #listeners = new Set<(frame: Frame) => void>();
+  #frames: Frame[] = [];
+  readonly #listeners = new Map<(frame: Frame) => void, FeedReader>();
   #revision = 0;
   /** Frames up to here have been forgotten. */
   forgotten = 0;
@@ -83,11 +84,19 @@ export class FakeCatalog {
         revision < this.forgotten
           ? "resync"
           : this.#frames.filter(({ last }) => last > revision),
-      subscribe: (listener: (frame: Frame) => void) => {
-        this.#listeners.add(listener);
+      subscribe: (
+        listener: (frame: Frame) => void,
+        reader: FeedReader = {},
+      ) => {
+        this.#listeners.set(listener, reader);
         return () => this.#listeners.delete(listener);
       },
     };
+  }
+
+  /** Number of frames that are kept for subscribers that have not read them. */
+  get retained(): number {
+    return this.#frames.length;
   }
 
   /** Content of a window: objects that exist now, and ids of deleted ones. */
@@ -105,8 +114,12 @@ export class FakeCatalog {
     });
     const frame = new FakeFrame(this.#revision + 1, changes);
     this.#revision = frame.last;
+    const read = [...this.#listeners.values()].map(
+      ({ readRevision }) => readRevision?.() ?? 0,
+    );
+    this.#frames = this.#frames.filter(({ last }) => last > Math.min(...read));
     this.#frames.push(frame);
-    for (const listener of this.#listeners) listener(frame);
+    for (const listener of this.#listeners.keys()) listener(frame);
   }
 }
 

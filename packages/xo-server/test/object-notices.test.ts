@@ -289,6 +289,30 @@ t.test("a subscriber that falls behind the feed is disconnected", async (t) => {
   t.ok(client.isClosed);
 });
 
+t.test(
+  "changes are kept until the slowest subscriber has received them",
+  async (t) => {
+    const { fake, clock, notices } = setUp();
+    const [quick, slow] = [new Listener(), new Listener()];
+    for (const client of [quick, slow]) notices.follow(client);
+    slow.hasRoom = false;
+    for (const id of ["a", "b", "c"]) {
+      fake.bring(vm(id));
+      await settle();
+    }
+    t.same(quick.received, ["enter a", "enter b", "enter c"]);
+    t.equal(fake.retained, 3);
+    slow.hasRoom = true;
+    clock.pass(100);
+    await settle();
+    t.same(slow.received, quick.received);
+    fake.bring(vm("d"));
+    t.equal(fake.retained, 1, "the last one");
+    await settle();
+    t.same(slow.received, [...quick.received]);
+  },
+);
+
 t.test("many changes are sent in several notifications", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(Rights.all);

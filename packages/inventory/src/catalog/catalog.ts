@@ -186,9 +186,18 @@ export interface Frame {
   encoded(encoding: string, encode: (frame: Frame) => Buffer): Buffer;
 }
 
+/** What a subscriber of the feed has read. */
+export interface FeedReader {
+  /**
+   * Revision up to which it has read the frames; Infinity: it reads each frame when it is
+   * notified. Absent: it may read any frame later.
+   */
+  readonly readRevision?: () => number;
+}
+
 /**
- * Frames of all followed classes, while it has subscribers. The last frames are
- * retained up to a bound of bytes.
+ * Frames of all followed classes, while it has subscribers. Frames that not all of them
+ * have read are retained for five minutes, up to a bound of bytes.
  */
 export interface ViewFeed {
   /** Random per process: cursors of another process are not valid here. */
@@ -204,7 +213,7 @@ export interface ViewFeed {
    * Objects are encoded, and patches computed, only while there are
    * subscribers.
    */
-  subscribe(listener: (frame: Frame) => void): () => void;
+  subscribe(listener: (frame: Frame) => void, reader?: FeedReader): () => void;
 }
 
 export interface FeedCursor {

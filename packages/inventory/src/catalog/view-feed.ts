@@ -1,5 +1,5 @@
 import type { Logger, WallClock } from "@xo-server/kit";
-import type { FeedCursor, Frame, ViewFeed } from "./catalog.js";
+import type { FeedCursor, FeedReader, Frame, ViewFeed } from "./catalog.js";
 import { EncodedFrame, type FrameContent } from "./frame.js";
 
 export interface FrameRingOptions {
@@ -12,17 +12,18 @@ export interface FrameRingOptions {
 
 /**
  * A reader that is further behind reads all objects again. Without this bound
- * memory would grow to the limit in bytes, however few changes there are.
+ * memory would grow to the limit in bytes, however few changes there are, while one
+ * reader is slow.
  */
 const MAX_AGE_MS = 5 * 60_000;
 
 /**
- * Assigns revisions to changes of views, retains the last frames, and notifies
- * subscribers.
+ * Assigns revisions to changes of views, retains the frames that a subscriber has
+ * not read yet, and notifies subscribers.
  */
 export class FrameRing implements ViewFeed {
   readonly #options: FrameRingOptions;
-  readonly #listeners = new Set<(frame: Frame) => void>();
+  readonly #listeners = new Map<(frame: Frame) => void, FeedReader>();
   #frames: (EncodedFrame | undefined)[] = [];
   /** Of each frame, in milliseconds of the clock. */
   #pushedAt: number[] = [];
@@ -30,6 +31,8 @@ export class FrameRing implements ViewFeed {
   #oldestIndex = 0;
   #bytes = 0;
   #revision = 0;
+  /** All subscribers have read the frames up to this revision, when the last one was pushed. */
+  #readRevision = 0;
 
   constructor(options: FrameRingOptions) {
     this.#options = options;
@@ -80,6 +83,7 @@ export class FrameRing implements ViewFeed {
       this.#bytes += bytes;
       this.#trim();
     };
+    this.#readRevision = this.#lowestRead();
     this.#trim();
     return frame;
   }
@@ -89,7 +93,7 @@ export class FrameRing implements ViewFeed {
    * others.
    */
   notify(frame: Frame): void {
-    for (const listener of this.#listeners)
+    for (const listener of this.#listeners.keys())
       try {
         listener(frame);
       } catch (error) {
@@ -108,9 +112,19 @@ export class FrameRing implements ViewFeed {
     return frames as EncodedFrame[];
   }
 
-  subscribe(listener: (frame: Frame) => void): () => void {
-    this.#listeners.add(listener);
+  subscribe(
+    listener: (frame: Frame) => void,
+    reader: FeedReader = {},
+  ): () => void {
+    this.#listeners.set(listener, reader);
     return () => this.#listeners.delete(listener);
+  }
+
+  #lowestRead(): number {
+    let lowest = Infinity;
+    for (const { readRevision } of this.#listeners.values())
+      lowest = Math.min(lowest, readRevision?.() ?? 0);
+    return lowest;
   }
 
   /** Index of the first frame with a change after `revision`. */
@@ -131,8 +145,10 @@ export class FrameRing implements ViewFeed {
     for (;;) {
       const frame = this.#frames[this.#oldestIndex];
       if (frame === undefined) break;
-      if (this.#bytes <= limit && this.#pushedAt[this.#oldestIndex]! >= tooOld)
-        break;
+      const isNeeded =
+        frame.last > this.#readRevision &&
+        this.#pushedAt[this.#oldestIndex]! >= tooOld;
+      if (isNeeded && this.#bytes <= limit) break;
       this.#bytes -= frame.byteLength;
       // A subscriber that still uses the frame may encode it; that no longer
       // counts here.

@@ -124,7 +124,7 @@ const Inventory = section("Mirror of the objects of all pools.", {
   ),
   feedBytes: bytes(
     0,
-    "Memory for recent changes of the last five minutes that reconnecting clients catch up with, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
+    "Memory for changes of the last five minutes that slow clients have not received yet, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
     0,
   ),
   columnBytes: bytes(

@@ -206,10 +206,21 @@ export class ObjectNotices {
     if (this.#unsubscribe !== undefined) return;
     const { feed } = this.#options.catalog;
     this.#encoded = feed.revision;
-    this.#unsubscribe = feed.subscribe((frame) => {
-      this.#frames.push(frame);
-      this.#deliver();
-    });
+    this.#unsubscribe = feed.subscribe(
+      (frame) => {
+        this.#frames.push(frame);
+        this.#deliver();
+      },
+      { readRevision: () => this.#sentRevision() },
+    );
+  }
+
+  /** Changes up to this revision were sent to all subscribers. */
+  #sentRevision(): number {
+    let lowest = Infinity;
+    for (const { revision } of this.#followers.values())
+      lowest = Math.min(lowest, revision);
+    return lowest;
   }
 
   /**

@@ -113,9 +113,12 @@ export class EventStreams {
       type,
       ...this.#filterOf(request.name, extent),
     });
-    this.#leaveFeed ??= catalog.feed.subscribe((frame) => {
-      for (const one of this.#streams.values()) one.send(frame);
-    });
+    this.#leaveFeed ??= catalog.feed.subscribe(
+      (frame) => {
+        for (const one of this.#streams.values()) one.send(frame);
+      },
+      { readRevision: () => Infinity },
+    );
     await catalog.follow(className);
     stream.subscribe(subscription, extent);
     await this.#addKnownIds(subscription, extent);
