@@ -217,6 +217,30 @@ t.test("a disk is uploaded, and read from a pipe", async (t) => {
   t.equal((await repository.listBackups()).length, 1);
 });
 
+t.test(
+  "settings of glibc for the server are not those of a worker",
+  async (t) => {
+    const { backUp, start } = await setUp(t);
+    const { url, headers } = await serveBody(t, () => Buffer.alloc(SIZE));
+    process.env["MALLOC_TRIM_THRESHOLD_"] = "131072";
+    t.teardown(() => delete process.env["MALLOC_TRIM_THRESHOLD_"]);
+    const source = { type: "stream", format: "raw", url, headers } as const;
+    const { id } = await backUp({ size: SIZE, source });
+    const worker = start({
+      type: "restore",
+      backup: id,
+      disk: "disk",
+      target: { type: "pipe", format: "raw" },
+    });
+    await once(worker.output!, "readable");
+    const text = await readFile(`/proc/${worker.pid}/environ`, "latin1");
+    t.match(text, "MALLOC_ARENA_MAX=2");
+    t.notMatch(text, "MALLOC_TRIM_THRESHOLD_");
+    worker.output!.resume();
+    await worker.result;
+  },
+);
+
 t.test("no secret is in the arguments or the environment", async (t) => {
   const { backUp, start } = await setUp(t);
   const { url, headers } = await serveBody(t, () => Buffer.alloc(SIZE));

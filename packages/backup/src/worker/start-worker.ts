@@ -99,8 +99,13 @@ export function startProcess(
       hasOutput ? "pipe" : "ignore",
       hasInput ? "pipe" : "ignore",
     ],
-    // glibc keeps memory per thread: with few arenas the process stays small.
-    env: { ...withoutSecrets(process.env), MALLOC_ARENA_MAX: "2" },
+    // glibc keeps memory per thread: with few arenas the process stays small. Buffers of
+    // chunks are reused, not returned to the system, whatever is set for the server.
+    env: {
+      ...withoutSecrets(process.env),
+      MALLOC_ARENA_MAX: "2",
+      MALLOC_TRIM_THRESHOLD_: undefined,
+    },
   }) as ChildProcessWithoutNullStreams;
   let ended: Message | undefined;
   let stderr = "";
