@@ -1,10 +1,23 @@
+/** Encoded JSON, to be joined: large answers are copied once, not by each level. */
+export type JsonPieces = readonly (Buffer | string)[];
+
 /** Encoded JSON that is sent unchanged. */
 export class RawJson {
-  /** UTF-8. Shared: must not be modified. */
-  readonly bytes: Buffer;
+  readonly #json: Buffer | JsonPieces;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  /** @param json UTF-8. Shared: must not be modified. */
+  constructor(json: Buffer | JsonPieces) {
+    this.#json = json;
+  }
+
+  /** Without a copy. */
+  get pieces(): JsonPieces {
+    return Buffer.isBuffer(this.#json) ? [this.#json] : this.#json;
+  }
+
+  /** UTF-8. Must not be modified. A copy if the JSON is in pieces. */
+  get bytes(): Buffer {
+    return Buffer.isBuffer(this.#json) ? this.#json : join(this.#json);
   }
 }
 
@@ -25,36 +38,57 @@ export class JsonStream {
 }
 
 /** An object member with an encoded value. */
-export type RawMember = readonly [name: string, value: Buffer];
+export type RawMember = readonly [name: string, value: Buffer | JsonPieces];
 
 /** `{...head, name: value, ...}` without decoding the values. */
 export function joinObject(
   head: object,
   members: readonly RawMember[],
 ): Buffer {
-  const parts: (Buffer | string)[] = [JSON.stringify(head).slice(0, -1)];
+  return join(objectPieces(head, members));
+}
+
+/** The same without copying the values. */
+export function objectPieces(
+  head: object,
+  members: readonly RawMember[],
+): JsonPieces {
+  const pieces: (Buffer | string)[] = [JSON.stringify(head).slice(0, -1)];
   let separator = Object.keys(head).length === 0 ? "" : ",";
   for (const [name, value] of members) {
-    parts.push(`${separator}${JSON.stringify(name)}:`, value);
+    pieces.push(`${separator}${JSON.stringify(name)}:`);
+    addTo(pieces, value);
     separator = ",";
   }
-  parts.push("}");
-  return join(parts);
+  pieces.push("}");
+  return pieces;
 }
 
 /** `[value, ...]` */
 export function joinArray(values: readonly Buffer[]): Buffer {
-  const parts: (Buffer | string)[] = ["["];
-  for (const [index, value] of values.entries()) {
-    if (index > 0) parts.push(",");
-    parts.push(value);
-  }
-  parts.push("]");
-  return join(parts);
+  return join(arrayPieces(values));
 }
 
-function join(parts: readonly (Buffer | string)[]): Buffer {
+/** The same without copying the values. */
+export function arrayPieces(values: readonly Buffer[]): JsonPieces {
+  const pieces: (Buffer | string)[] = ["["];
+  for (const [index, value] of values.entries()) {
+    if (index > 0) pieces.push(",");
+    pieces.push(value);
+  }
+  pieces.push("]");
+  return pieces;
+}
+
+function addTo(pieces: (Buffer | string)[], value: Buffer | JsonPieces): void {
+  if (Buffer.isBuffer(value)) pieces.push(value);
+  else for (const piece of value) pieces.push(piece);
+}
+
+function join(pieces: JsonPieces): Buffer {
   return Buffer.concat(
-    parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)),
+    pieces.map((piece) =>
+      typeof piece === "string" ? Buffer.from(piece) : piece,
+    ),
   );
 }

@@ -6,7 +6,7 @@ import {
   type NamedProperties,
 } from "../objects/known-properties.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { joinArray, joinObject, RawJson } from "../encoding/raw-json.js";
+import { arrayPieces, objectPieces, RawJson } from "../encoding/raw-json.js";
 
 const unsorted = {
   type: Type.String({
@@ -124,8 +124,8 @@ export const queryPage = defineOperation({
       await toQuery(request, context),
     );
     return new RawJson(
-      joinObject({ total, revision, next, ...completeness(context) }, [
-        ["rows", joinArray(rows)],
+      objectPieces({ total, revision, next, ...completeness(context) }, [
+        ["rows", arrayPieces(rows)],
       ]),
     );
   },
@@ -215,9 +215,9 @@ export const queryColumns = defineOperation({
       await toQuery(request, context),
     );
     return new RawJson(
-      joinObject({ ...about, ...completeness(context) }, [
+      objectPieces({ ...about, ...completeness(context) }, [
         ...(ids === undefined ? [] : [["ids", ids] as const]),
-        ["columns", joinObject({}, [...columns])],
+        ["columns", objectPieces({}, [...columns])],
       ]),
     );
   },

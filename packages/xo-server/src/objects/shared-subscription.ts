@@ -4,7 +4,11 @@ import {
   type Predicate,
   type ViewChange,
 } from "@xo-server/inventory";
-import { joinObject, type RawMember } from "../encoding/raw-json.js";
+import {
+  joinObject,
+  objectPieces,
+  type RawMember,
+} from "../encoding/raw-json.js";
 
 /** Maximum number of changes in one notification. */
 const PART = 256;
@@ -109,6 +113,6 @@ const NOTHING = Buffer.alloc(0);
 
 function encodeItems(type: string, items: readonly RawMember[]): Buffer {
   if (items.length === 0) return NOTHING;
-  const params = joinObject({ type }, [["items", joinObject({}, items)]]);
+  const params = objectPieces({ type }, [["items", objectPieces({}, items)]]);
   return joinObject({ jsonrpc: "2.0", method: "all" }, [["params", params]]);
 }

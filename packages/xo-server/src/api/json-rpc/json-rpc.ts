@@ -92,7 +92,7 @@ function isEncoded(result: unknown): boolean {
 function encodeOne(response: JSONRPCResponse): Buffer {
   const result: unknown = response.result;
   return result instanceof RawJson
-    ? joinObject(envelopeOf(response), [["result", result.bytes]])
+    ? joinObject(envelopeOf(response), [["result", result.pieces]])
     : Buffer.from(JSON.stringify(response));
 }
 
