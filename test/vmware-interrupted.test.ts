@@ -119,7 +119,7 @@ t.test(
   async (t) => {
     const { api, vcenter, order } = await setUp(t);
     const before = await counts(api);
-    vcenter.faults.set(DISK, "held");
+    vcenter.faults.set(DISK, "stalled");
     const answer = api.call("vm.importFromEsxi", order);
     while (vcenter.faults.has(DISK)) await pause(20);
     const task = await latestImport(api);
@@ -140,7 +140,7 @@ t.test(
   async (t) => {
     const { server, api, start, vcenter, order, poolUrl } = await setUp(t);
     const before = await counts(api);
-    vcenter.faults.set(DISK, "held");
+    vcenter.faults.set(DISK, "stalled");
     // The connection of the call ends with the server.
     void api.call("vm.importFromEsxi", order).catch(() => undefined);
     while (vcenter.faults.has(DISK)) await pause(20);

@@ -24,9 +24,9 @@ export interface FakeVsphere {
   readonly requests: string[];
   /**
    * Of the response to the next read of a file with this name: cut, expired,
-   * shifted, or held, which does not end.
+   * shifted, or stalled, which does not end.
    */
-  readonly faults: Map<string, "cut" | "expired" | "shifted" | "held">;
+  readonly faults: Map<string, "cut" | "expired" | "shifted" | "stalled">;
   /** Answers of methods instead of the usual ones. */
   readonly answers: Map<string, string>;
 }
@@ -204,7 +204,7 @@ function sendFile(
     "content-length": last - first + 1,
   });
   const half = content.subarray(first, first + ((last - first) >> 1));
-  if (fault === "held") response.write(half);
+  if (fault === "stalled") response.write(half);
   else if (fault === "cut") response.write(half, () => response.destroy());
   else response.end(content.subarray(first, last + 1));
 }

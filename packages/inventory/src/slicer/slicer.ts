@@ -23,7 +23,7 @@ export interface SlicerOptions {
 /** Runs a function as a named section (see LoopMonitor.runSection of packages/perf). */
 export type SectionRunner = (label: string, section: () => void) => void;
 
-/** Background work (writing snapshots, filling columns ahead) waits while there is other work. */
+/** Background work (writing snapshots, filling columns in advance) waits while there is other work. */
 export type Priority = "normal" | "background";
 
 /**
@@ -54,8 +54,8 @@ export class Slicer {
   readonly #normal: Lanes = new Map();
   /** Lanes with background jobs only. */
   readonly #background: Lanes = new Map();
-  /** Slices in which background work waited for other work. */
-  #slicesOfOthers = 0;
+  /** Slices that began with both kinds of lanes. */
+  #contendedSlices = 0;
   #isScheduled = false;
   /** Callers of `whenIdle`. */
   #waiting: (() => void)[] = [];
@@ -121,7 +121,7 @@ export class Slicer {
 
   #isTurnOfBackground(): boolean {
     if (this.#normal.size === 0 || this.#background.size === 0) return false;
-    return ++this.#slicesOfOthers % BACKGROUND_TURNS === 0;
+    return ++this.#contendedSlices % BACKGROUND_TURNS === 0;
   }
 
   /** Runs jobs of these lanes. @returns whether there is time left in the slice */
