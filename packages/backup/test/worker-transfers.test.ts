@@ -217,35 +217,10 @@ t.test("a disk is uploaded, and read from a pipe", async (t) => {
   t.equal((await repository.listBackups()).length, 1);
 });
 
-t.test(
-  "settings of glibc for the server are not those of a worker",
-  async (t) => {
-    const { backUp, start } = await setUp(t);
-    const { url, headers } = await serveBody(t, () => Buffer.alloc(SIZE));
-    process.env["MALLOC_TRIM_THRESHOLD_"] = "131072";
-    t.teardown(() => delete process.env["MALLOC_TRIM_THRESHOLD_"]);
-    const source = { type: "stream", format: "raw", url, headers } as const;
-    const { id } = await backUp({ size: SIZE, source });
-    const worker = start({
-      type: "restore",
-      backup: id,
-      disk: "disk",
-      target: { type: "pipe", format: "raw" },
-    });
-    await once(worker.output!, "readable");
-    const text = await readFile(`/proc/${worker.pid}/environ`, "latin1");
-    t.match(text, "MALLOC_ARENA_MAX=2");
-    t.notMatch(text, "MALLOC_TRIM_THRESHOLD_");
-    worker.output!.resume();
-    await worker.result;
-  },
-);
-
-t.test("no secret is in the arguments or the environment", async (t) => {
+/** A worker that restores a disk into a pipe, which nobody reads yet. */
+async function startRestore(t: Test) {
   const { backUp, start } = await setUp(t);
   const { url, headers } = await serveBody(t, () => Buffer.alloc(SIZE));
-  process.env["XO_SECRET_OF_SERVER"] = session;
-  t.teardown(() => delete process.env["XO_SECRET_OF_SERVER"]);
   const source = { type: "stream", format: "raw", url, headers } as const;
   const { id } = await backUp({ size: SIZE, source });
   const worker = start({
@@ -255,6 +230,27 @@ t.test("no secret is in the arguments or the environment", async (t) => {
     target: { type: "pipe", format: "raw" },
   });
   await once(worker.output!, "readable");
+  return worker;
+}
+
+t.test(
+  "settings of glibc for the server are not those of a worker",
+  async (t) => {
+    process.env["MALLOC_TRIM_THRESHOLD_"] = "131072";
+    t.teardown(() => delete process.env["MALLOC_TRIM_THRESHOLD_"]);
+    const worker = await startRestore(t);
+    const text = await readFile(`/proc/${worker.pid}/environ`, "latin1");
+    t.match(text, "MALLOC_ARENA_MAX=2");
+    t.notMatch(text, "MALLOC_TRIM_THRESHOLD_");
+    worker.output!.resume();
+    await worker.result;
+  },
+);
+
+t.test("no secret is in the arguments or the environment", async (t) => {
+  process.env["XO_SECRET_OF_SERVER"] = session;
+  t.teardown(() => delete process.env["XO_SECRET_OF_SERVER"]);
+  const worker = await startRestore(t);
   for (const file of ["cmdline", "environ"]) {
     const text = await readFile(`/proc/${worker.pid}/${file}`, "latin1");
     t.notMatch(text, /secret/i, file);

@@ -1,4 +1,5 @@
 import t from "tap";
+import type { Inventory, Priority } from "@xo-server/inventory";
 import { createTestInventory } from "./mirror-pool.js";
 
 t.test("a job that a job of the same lane requests runs first", async (t) => {
@@ -58,32 +59,38 @@ t.test("lanes take turns; a job that fails stops no other", async (t) => {
   );
 });
 
+/** Runs a job of some steps. @param onStep called in each */
+function runJob(
+  inventory: Pick<Inventory, "runInSlices">,
+  lane: string,
+  {
+    count,
+    priority,
+    onStep = () => undefined,
+  }: { count: number; priority: Priority; onStep?: (lane: string) => void },
+): Promise<void> {
+  const steps = (function* () {
+    for (let i = 0; i < count; i++) {
+      onStep(lane);
+      yield;
+    }
+  })();
+  return inventory.runInSlices(lane, steps, priority);
+}
+
 t.test("background work waits for other work, but advances", async (t) => {
   const { inventory } = createTestInventory({ sliceMs: 0 });
   const steps: string[] = [];
-  const job = (
-    lane: string,
-    count: number,
-    priority: "normal" | "background",
-  ) =>
-    inventory.runInSlices(
-      lane,
-      (function* () {
-        for (let i = 1; i <= count; i++) {
-          steps.push(lane);
-          yield;
-        }
-      })(),
-      priority,
-    );
-  const snapshot = job("snapshot", 30, "background");
-  const query = job("query", 80, "normal");
-  await query;
-  const meanwhile = steps.filter((lane) => lane === "snapshot").length;
+  const onStep = (lane: string) => steps.push(lane);
+  const written = () => steps.filter((lane) => lane === "snapshot").length;
+  const background = { count: 30, priority: "background", onStep } as const;
+  const snapshot = runJob(inventory, "snapshot", background);
+  await runJob(inventory, "query", { count: 80, priority: "normal", onStep });
+  const meanwhile = written();
   t.ok(meanwhile > 0, "a server that is never idle writes its snapshots");
   t.ok(meanwhile <= 12, `at most an eighth of the slices: ${meanwhile}`);
   await snapshot;
-  t.equal(steps.filter((lane) => lane === "snapshot").length, 30);
+  t.equal(written(), 30);
 });
 
 t.test(
@@ -91,20 +98,10 @@ t.test(
   async (t) => {
     const { inventory } = createTestInventory({ sliceMs: 0 });
     const done: string[] = [];
-    const job = (
-      lane: string,
-      name: string,
-      priority: "normal" | "background",
-    ) =>
-      inventory
-        .runInSlices(
-          lane,
-          (function* () {
-            for (let i = 1; i <= 20; i++) yield;
-          })(),
-          priority,
-        )
-        .then(() => done.push(name));
+    const job = async (lane: string, name: string, priority: Priority) => {
+      await runJob(inventory, lane, { count: 20, priority });
+      done.push(name);
+    };
     await Promise.all([
       job("pool", "snapshot of the pool", "background"),
       job("another pool", "snapshot of another pool", "background"),

@@ -1,4 +1,7 @@
-/** Members of an alarm rule: names of release 0.1 with the current ones. */
+/**
+ * Members of an alarm rule: the names that rows and exports of release 0.1
+ * have, with the current ones. Nothing else in the source has the old names.
+ */
 const names = {
   sendTo: "targets",
   tellsEnd: "notifyOnClear",

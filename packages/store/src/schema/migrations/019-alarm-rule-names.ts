@@ -17,19 +17,16 @@ export const alarmRuleNames: SchemaMigration = {
     const rows = await db
       .selectFrom("alarm_rules")
       .select(["id", "body_json"])
-      .where((where) =>
-        where.or([
-          where("body_json", "like", '%"sendTo"%'),
-          where("body_json", "like", '%"tellsEnd"%'),
-        ]),
-      )
       .execute();
-    for (const { id, body_json } of rows as readonly StoredRule[])
+    for (const { id, body_json: stored } of rows as readonly StoredRule[]) {
+      const current = withCurrentNames(stored);
+      if (current === stored) continue;
       await db
         .updateTable("alarm_rules")
-        .set({ body_json: withCurrentNames(body_json) })
+        .set({ body_json: current })
         .where("id", "=", id)
         .execute();
+    }
   },
 };
 
