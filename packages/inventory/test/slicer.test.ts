@@ -1,6 +1,8 @@
 import t from "tap";
 import type { Inventory, Priority } from "@xo-server/inventory";
+import { FakePool } from "./fake-pool.js";
 import { createTestInventory } from "./mirror-pool.js";
+import { until } from "./until.js";
 
 t.test("a job that a job of the same lane requests runs first", async (t) => {
   const { inventory } = createTestInventory();
@@ -59,6 +61,9 @@ t.test("lanes take turns; a job that fails stops no other", async (t) => {
   );
 });
 
+/** Rows that one step of a listing applies (pool-store.ts). */
+const ROWS_PER_STEP = 64;
+
 /** Runs a job of some steps. @param onStep called in each */
 function runJob(
   inventory: Pick<Inventory, "runInSlices">,
@@ -91,6 +96,41 @@ t.test("background work waits for other work, but advances", async (t) => {
   t.ok(meanwhile <= 12, `at most an eighth of the slices: ${meanwhile}`);
   await snapshot;
   t.equal(written(), 30);
+});
+
+t.test("a query has half of the slices while pools are listed", async (t) => {
+  const { inventory } = createTestInventory({ sliceMs: 0 });
+  const steps: string[] = [];
+  const onStep = (lane: string) => steps.push(lane);
+  const bulk = { count: 30, priority: "bulk", onStep } as const;
+  const listings = ["a", "b", "c", "d", "e"].map((pool) =>
+    runJob(inventory, pool, bulk),
+  );
+  await runJob(inventory, "query", { count: 20, priority: "normal", onStep });
+  const listed = steps.filter((lane) => lane !== "query");
+  t.ok(listed.length >= 18, `pools are listed meanwhile: ${listed.length}`);
+  t.ok(listed.length <= 22, `and do not hold it up: ${listed.length}`);
+  t.equal(new Set(listed).size, 5, "in turns");
+  await Promise.all(listings);
+  t.equal(steps.length, 170);
+});
+
+t.test("listings of pools leave half of the slices to a query", async (t) => {
+  const { inventory } = createTestInventory({ sliceMs: 0 });
+  const pools = Array.from({ length: 5 }, () => {
+    const pool = new FakePool(["VM"]);
+    pool.batchSize = 1_000;
+    for (let i = 0; i < 1_000; i++) pool.put("VM", `ref${i}`, { uuid: `${i}` });
+    return pool;
+  });
+  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+  await until(() => inventory.objects > 0);
+  await runJob(inventory, "query", { count: 40, priority: "normal" });
+  const steps = inventory.objects / ROWS_PER_STEP;
+  t.ok(steps > 35, `pools are listed meanwhile, in ${steps} steps`);
+  t.ok(steps < 45, `and do not hold it up: ${steps} steps`);
+  await until(() => inventory.objects === 5_000);
+  await inventory.stop();
 });
 
 t.test(

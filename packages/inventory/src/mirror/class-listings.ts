@@ -9,14 +9,14 @@ import { listingFailure } from "./listing-failure.js";
 import { MessageCheck } from "./message-check.js";
 import type { PoolSource } from "./pool-source.js";
 import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 
 export interface ClassListingsOptions {
   readonly label: string;
   readonly source: PoolSource;
   readonly store: PoolStore;
   /** Runs steps in the pool's lane of the slicer, in the order of the calls. */
-  readonly run: (steps: Steps) => Promise<void>;
+  readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
   /** Only these classes; default: all classes that the pool can list. */
   readonly classes?: readonly string[];
   /** Number of classes of a pool that are listed at a time. */
@@ -195,7 +195,7 @@ export class ClassListings {
         signal,
         priority: "bulk",
         onBatch: (batch) => {
-          const done = run(store.apply(batch, listing));
+          const done = run(store.apply(batch, listing), "bulk");
           // Awaited below, after the listing; until then a rejection must not
           // count as unhandled.
           done.catch(() => undefined);
@@ -203,7 +203,7 @@ export class ClassListings {
         },
       });
       await Promise.all(applied);
-      await run(store.sweep(listing));
+      await run(store.sweep(listing), "bulk");
     } finally {
       await Promise.allSettled(applied);
     }
@@ -224,7 +224,7 @@ export class ClassListings {
     });
     if (!isConfirmed) return;
     this.#mirrored.delete(className);
-    await run(store.sweep(store.beginListing(className)));
+    await run(store.sweep(store.beginListing(className)), "bulk");
   }
 
   /** Removes objects of classes that are not configured any more. */
@@ -233,7 +233,7 @@ export class ClassListings {
     for (const className of store.counts.keys()) {
       if (this.#mirrored.has(className)) continue;
       this.#failed.remove(className);
-      await run(store.sweep(store.beginListing(className)));
+      await run(store.sweep(store.beginListing(className)), "bulk");
     }
   }
 }

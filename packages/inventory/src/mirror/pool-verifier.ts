@@ -3,7 +3,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import { ClassComparison, type RecordDifference } from "./class-comparison.js";
 import { listingFailure } from "./listing-failure.js";
 import type { PoolSource } from "./pool-source.js";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { PoolStore } from "../store/pool-store.js";
 
 export interface VerifyOptions {
@@ -41,7 +41,7 @@ export interface PoolVerifierOptions {
   readonly label: string;
   readonly source: PoolSource;
   readonly store: PoolStore;
-  readonly run: (steps: Steps) => Promise<void>;
+  readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
   readonly mirrored: () => ReadonlySet<string>;
   /** True while the mirror follows the pool. */
   readonly isWatching: () => boolean;
@@ -152,7 +152,7 @@ export class PoolVerifier {
         priority: "bulk",
         signal,
         onBatch: (batch) => {
-          const done = run(comparison.compare(batch));
+          const done = run(comparison.compare(batch), "bulk");
           // Awaited below, after the listing; until then a rejection must not
           // count as unhandled.
           done.catch(() => undefined);
@@ -165,7 +165,7 @@ export class PoolVerifier {
     }
     await orAborted(catchUp(), signal);
     const found = new Map<Ref, RecordDifference>();
-    await run(comparison.finish(found));
+    await run(comparison.finish(found), "bulk");
     const { records } = comparison;
     this.#stats = { ...this.#stats, records: this.#stats.records + records };
     return { records, found };

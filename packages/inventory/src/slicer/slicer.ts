@@ -23,14 +23,24 @@ export interface SlicerOptions {
 /** Runs a function as a named section (see LoopMonitor.runSection of packages/perf). */
 export type SectionRunner = (label: string, section: () => void) => void;
 
-/** Background work (writing snapshots, filling columns in advance) waits while there is other work. */
-export type Priority = "normal" | "background";
+/**
+ * Priorities, the highest first. `normal`: what a client waits for, and changes that a
+ * pool reports; `bulk`: listings of pools; `background`: writing snapshots, filling
+ * columns in advance.
+ */
+const PRIORITIES = ["normal", "bulk", "background"] as const;
+
+export type Priority = (typeof PRIORITIES)[number];
 
 /**
- * While there is other work, one of this many slices is for background work, so
- * that it advances in a server that is never idle, too.
+ * While there is work of a higher priority, one of so many slices begins with work
+ * of this one, so that it advances in a server that is never idle, too.
  */
-const BACKGROUND_TURNS = 8;
+const ONE_SLICE_IN: Readonly<Record<Priority, number>> = {
+  normal: 1,
+  bulk: 2,
+  background: 8,
+};
 
 interface Job {
   readonly steps: Steps;
@@ -42,20 +52,29 @@ interface Job {
 /** Lanes with jobs, in round-robin order. */
 type Lanes = Map<string, Job[]>;
 
+/** Lanes of one priority. */
+class Level {
+  readonly priority: Priority;
+  readonly lanes: Lanes = new Map();
+  /** Slices since the last one that began with these lanes while there were others of a higher priority. */
+  waited = 0;
+
+  constructor(priority: Priority) {
+    this.priority = priority;
+  }
+}
+
 /**
  * Cooperative scheduler of the main thread: one slice per turn of the event
  * loop for all jobs together. Jobs of a lane (a pool, the views) run one after
- * the other in order; lanes are served round-robin, those that have only
- * background jobs when there are no others.
+ * the other in order; a lane has the highest priority of its jobs. Lanes of the
+ * same priority are served round-robin; the others when there is time left in the
+ * slice, or when it is their turn (ONE_SLICE_IN).
  */
 export class Slicer {
   readonly #options: SlicerOptions;
-  /** Lanes with a job that is not in the background. */
-  readonly #normal: Lanes = new Map();
-  /** Lanes with background jobs only. */
-  readonly #background: Lanes = new Map();
-  /** Slices that began with both kinds of lanes. */
-  #contendedSlices = 0;
+  /** The highest priority first. */
+  readonly #levels = PRIORITIES.map((priority) => new Level(priority));
   #isScheduled = false;
   /** Callers of `whenIdle`. */
   #waiting: (() => void)[] = [];
@@ -107,21 +126,29 @@ export class Slicer {
   }
 
   get #isIdle(): boolean {
-    return this.#normal.size === 0 && this.#background.size === 0;
+    return this.#levels.every(({ lanes }) => lanes.size === 0);
   }
 
   #slice(): void {
     const { now, sliceMs } = this.#options;
     const deadline = now() + sliceMs;
-    const [first, second] = this.#isTurnOfBackground()
-      ? [this.#background, this.#normal]
-      : [this.#normal, this.#background];
-    if (this.#serve(first, deadline)) this.#serve(second, deadline);
+    const first = this.#firstLevel();
+    if (first === undefined || !this.#serve(first.lanes, deadline)) return;
+    for (const level of this.#levels)
+      if (level !== first && !this.#serve(level.lanes, deadline)) return;
   }
 
-  #isTurnOfBackground(): boolean {
-    if (this.#normal.size === 0 || this.#background.size === 0) return false;
-    return ++this.#contendedSlices % BACKGROUND_TURNS === 0;
+  /** The highest level with jobs, or one below whose turn it is. */
+  #firstLevel(): Level | undefined {
+    let first: Level | undefined;
+    for (const level of this.#levels) {
+      if (level.lanes.size === 0) continue;
+      if (first !== undefined && ++level.waited < ONE_SLICE_IN[level.priority])
+        continue;
+      first = level;
+    }
+    if (first !== undefined) first.waited = 0;
+    return first;
   }
 
   /** Runs jobs of these lanes. @returns whether there is time left in the slice */
@@ -144,23 +171,29 @@ export class Slicer {
     return true;
   }
 
-  /** Adds jobs at the end of a lane, which moves if it is no longer in the background. */
+  /** Adds jobs at the end of a lane, which moves if they have a higher priority. */
   #enqueue(lane: string, added: readonly Job[]): void {
-    const jobs = this.#normal.get(lane);
+    const jobs = this.#levels[0]!.lanes.get(lane);
     if (jobs !== undefined) {
       jobs.push(...added);
       return;
     }
     const all = [...this.#take(lane), ...added];
-    const isBackground = all.every(({ priority }) => priority === "background");
-    (isBackground ? this.#background : this.#normal).set(lane, all);
+    const level = this.#levels.find(({ priority }) =>
+      all.some((job) => job.priority === priority),
+    );
+    level?.lanes.set(lane, all);
   }
 
+  /** Removes a lane. @returns its jobs */
   #take(lane: string): readonly Job[] {
-    const jobs = this.#normal.get(lane) ?? this.#background.get(lane) ?? [];
-    this.#normal.delete(lane);
-    this.#background.delete(lane);
-    return jobs;
+    for (const { lanes } of this.#levels) {
+      const jobs = lanes.get(lane);
+      if (jobs === undefined) continue;
+      lanes.delete(lane);
+      return jobs;
+    }
+    return [];
   }
 
   /**
