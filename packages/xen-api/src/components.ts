@@ -132,7 +132,7 @@ function createLogin(
   rpc: Rpc,
   { user, password }: XapiOptions,
 ): Login {
-  const { transport, originator, connectTimeoutMs, probeTimeoutMs } =
+  const { transport, originator, connectTimeoutMs, probeTimeoutMs, clock } =
     shared.settings;
   return new Login({
     ...shared,
@@ -144,5 +144,6 @@ function createLogin(
     // PAM on a busy host can be slow.
     timeoutMs: 3 * connectTimeoutMs,
     probeTimeoutMs,
+    clock,
   });
 }

@@ -1,4 +1,4 @@
-import type { Logger } from "@xo-server/kit";
+import type { Logger, MonotonicClock } from "@xo-server/kit";
 import {
   datamodel,
   XapiError,
@@ -7,6 +7,8 @@ import {
   type WireEncoding,
 } from "@xo-server/model";
 import { addressName, type Address } from "./http/address.js";
+import { restartAfterSilence } from "./restart-after-silence.js";
+import { isNetworkError } from "./retry-policy.js";
 import type { Rpc } from "./rpc.js";
 import type { Secrets } from "./secrets.js";
 import type { TransportChoice } from "./transport-choice.js";
@@ -33,8 +35,9 @@ export interface LoginOptions {
   readonly password: string;
   readonly originator: string;
   readonly timeoutMs: number;
-  /** Time limit of `probe`, in ms. */
+  /** Time limit of `probe`, and of probes during a login, in ms. */
   readonly probeTimeoutMs: number;
+  readonly clock: MonotonicClock;
 }
 
 /** Opens, probes and closes sessions. */
@@ -46,17 +49,53 @@ export class Login {
   }
 
   /**
+   * Logs in; again if the host was silent meanwhile and answers again.
    * @throws XapiError HOST_IS_SLAVE, SESSION_AUTHENTICATION_FAILED, HOST_STILL_BOOTING, ...; XoError
    */
   open(address: Address, signal: AbortSignal): Promise<OpenSession> {
-    return this.#scrubErrors(this.#open(address, signal));
+    const opened = restartAfterSilence({
+      attempt: (attempted) => this.#open(address, attempted),
+      probe: (probed) => this.#answers(address, probed),
+      clock: this.#options.clock,
+      signal,
+    });
+    return this.#scrubErrors(opened);
   }
 
   /** Checks that the session is valid. @throws XapiError SESSION_INVALID and others, XoError for network errors */
   async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
+    const response = this.#getUuid(open, open.session, signal);
+    const { answer } = await this.#scrubErrors(response);
+    if (answer.outcome === "failure")
+      throw toXapiError(answer.error, "session.get_uuid");
+  }
+
+  /**
+   * Whether the host answers a call at all: SESSION_INVALID at once, without
+   * authentication, which can be slow.
+   */
+  async #answers(address: Address, signal: AbortSignal): Promise<boolean> {
+    const [transport] = this.#options.choice.candidates();
+    if (transport === undefined) return true;
+    const target = { address, transport, encoding: transport.encoding };
+    try {
+      await this.#getUuid(target, "OpaqueRef:NULL", signal);
+      return true;
+    } catch (error) {
+      const isTimeout =
+        error instanceof XoError && error.code === "CALL_TIMEOUT";
+      return !isTimeout && !isNetworkError(error);
+    }
+  }
+
+  #getUuid(
+    target: Pick<OpenSession, "address" | "transport" | "encoding">,
+    session: string,
+    signal: AbortSignal,
+  ) {
     const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
-    const { address, transport, encoding, session } = open;
-    const response = rpc.send({
+    const { address, transport, encoding } = target;
+    return rpc.send({
       address,
       transport,
       encoding,
@@ -70,9 +109,6 @@ export class Login {
       // An idle connection may be as unresponsive as that of the call for which this is checked.
       isOnNewConnection: true,
     });
-    const { answer } = await this.#scrubErrors(response);
-    if (answer.outcome === "failure")
-      throw toXapiError(answer.error, "session.get_uuid");
   }
 
   /** Login errors become part of the public state, so secrets are masked here. */

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import type { XapiEvents, XapiOptions } from "../src/index.js";
 import { clientOf, startPool } from "./client.js";
-import { FakeClock, until } from "./fake-clock.js";
+import { FakeClock, msUntil, until } from "./fake-clock.js";
 import { httpAnswer, poolScript, type FakeReply } from "./fake-xapi.js";
 
 const tokenOf = (n: number) =>
@@ -40,20 +40,6 @@ async function watchedPool(t: Test, options: Partial<XapiOptions> = {}) {
   })().catch(() => undefined);
   await until(() => items.length === 1);
   return { clock, state, pool, xapi, items, polls };
-}
-
-/** Lets time pass in steps, so that calls in between are answered, until the condition holds. @returns ms */
-async function msUntil(
-  clock: FakeClock,
-  condition: () => boolean,
-): Promise<number> {
-  const start = clock.now();
-  while (!condition()) {
-    clock.advance(50);
-    for (let i = 0; i < 20 && !condition(); i++)
-      await new Promise((resolve) => setImmediate(resolve));
-  }
-  return clock.now() - start;
 }
 
 const cases: Record<string, FakeReply> = {

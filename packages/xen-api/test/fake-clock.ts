@@ -50,3 +50,17 @@ export class FakeClock implements MonotonicClock {
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Lets time pass in steps, so that calls in between are answered, until the condition holds. @returns ms */
+export async function msUntil(
+  clock: FakeClock,
+  condition: () => boolean,
+): Promise<number> {
+  const start = clock.now();
+  while (!condition()) {
+    clock.advance(50);
+    for (let i = 0; i < 20 && !condition(); i++)
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+  return clock.now() - start;
+}
