@@ -141,6 +141,37 @@ t.test("a failed listing is tried again, later and later", async (t) => {
   await handle.stop();
 });
 
+t.test(
+  "a class that fails for long is listed every 10 s at least",
+  async (t) => {
+    const pool = poolOf(4);
+    const error = new XapiError("INTERNAL_ERROR", ["x"]);
+    pool.listingErrors.set("VBD", { error });
+    const { handle, clock } = await mirror(pool, { random: () => 1 });
+    const delays: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      pool.listed.length = 0;
+      const from = clock.now();
+      await until(() => {
+        if (!pool.listed.includes("VBD")) clock.advance(100);
+        return pool.listed.includes("VBD");
+      });
+      delays.push(clock.now() - from);
+    }
+    const longest = Math.max(...delays);
+    t.ok(longest > 9_000, `pauses grow: ${longest} ms`);
+    t.ok(longest < 11_000, `up to 10 s: ${longest} ms`);
+    t.equal(handle.status().lastError, error);
+    pool.listingErrors.clear();
+    await until(() => {
+      clock.advance(100);
+      return handle.status().staleSince === undefined;
+    });
+    t.equal(handle.status().lastError, undefined);
+    await handle.stop();
+  },
+);
+
 const refusal = new XapiError("MESSAGE_METHOD_UNKNOWN", ["get_all_records"]);
 
 t.test("a class the pool does not have stops no other", async (t) => {

@@ -8,7 +8,7 @@ export type TransportName = "json-rpc" | "json-in-xml" | "xml-rpc";
 export interface BackoffOptions {
   /** Maximum of the first pause, in ms. Default 500. */
   readonly firstMs?: number;
-  /** Maximum of any pause, in ms. Default 30,000. */
+  /** Maximum of any pause, in ms. Default 10,000. */
   readonly maxMs?: number;
   /** Pause after a rejected password, in ms; long, so that the account is not locked. Default 300,000. */
   readonly authMs?: number;

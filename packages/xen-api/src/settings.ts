@@ -37,7 +37,7 @@ export function toSettings(options: XapiOptions) {
     cancelGraceMs: options.cancelGraceMs ?? 30_000,
     backoff: {
       firstMs: options.backoff?.firstMs ?? 500,
-      maxMs: options.backoff?.maxMs ?? 30_000,
+      maxMs: options.backoff?.maxMs ?? 10_000,
       authMs: options.backoff?.authMs ?? 300_000,
     },
     clock: options.clock ?? monotonicClock,

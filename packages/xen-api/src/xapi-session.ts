@@ -59,6 +59,8 @@ export class XapiSession {
   #generation = 0;
   /** Failed rounds since the last login: passing rejections are its first ones. */
   #rejections = 0;
+  /** Reason of the last pause; undefined while connected. */
+  #reported: string | undefined;
   #poolUuid: string | undefined;
   #probing: Promise<void> | undefined;
 
@@ -206,7 +208,10 @@ export class XapiSession {
     );
     const isPassing = passingMs !== undefined;
     this.#setState({ name: "backing-off", delayMs, cause, isPassing });
-    logger.warn(`${label}: ${cause.message}; next attempt in ${delayMs} ms`);
+    // A pool that stays unreachable is reported once.
+    const level = cause.message === this.#reported ? "debug" : "warn";
+    this.#reported = cause.message;
+    logger[level](`${label}: ${cause.message}; next attempt in ${delayMs} ms`);
     await pause(clock, delayMs, this.#ended.signal);
   }
 
@@ -317,6 +322,7 @@ export class XapiSession {
     this.#poolUuid = open.pool.uuid;
     const generation = ++this.#generation;
     this.#rejections = 0;
+    this.#reported = undefined;
     const connected: Connected = { ...open, generation };
     this.#connected = connected;
     candidates.prefer(open.address);

@@ -258,6 +258,42 @@ t.test(
 );
 
 t.test(
+  "a pool that stays unreachable is tried every 10 s at least, and reported once",
+  async (t) => {
+    let isBooting = true;
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) =>
+        isBooting && isLogin(method)
+          ? { error: ["HOST_STILL_BOOTING"] }
+          : undefined,
+      ),
+    );
+    const clock = new FakeClock();
+    const logger = keepingLogger();
+    const xapi = clientOf(t, pool, { clock, logger, random: () => 1 });
+    const delays: number[] = [];
+    xapi.onState((state) => {
+      if (state.name !== "backing-off") return;
+      delays.push(state.delayMs);
+      isBooting = delays.length < 20;
+      setImmediate(() => {
+        clock.advance(state.delayMs);
+      });
+    });
+    await xapi.connect();
+    t.equal(delays.length, 20);
+    t.equal(Math.max(...delays), 10_000);
+    const warnings = () =>
+      logger.lines.filter(({ message }) => /next attempt/.test(message));
+    t.same(
+      warnings().map(({ level }) => level),
+      ["warn", ...Array<string>(19).fill("debug")],
+    );
+  },
+);
+
+t.test(
   "a rejected password rejects connect and is not retried for minutes",
   async (t) => {
     const pool = await startPool(t, () => ({

@@ -104,7 +104,7 @@ class PoolInventory implements Inventory {
       run: (steps, priority) => this.#slicer.run(id, steps, priority),
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
-      backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 60_000 },
+      backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 10_000 },
       random: this.#options.random ?? Math.random,
       clock: this.#clock,
       logger: this.#logger,

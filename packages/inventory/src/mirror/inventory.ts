@@ -60,7 +60,7 @@ export interface InventoryOptions {
   readonly readersWaitMs?: number;
   /** Number of classes of a pool that are listed at a time; default 4. */
   readonly parallelLists?: number;
-  /** Waits after failures; default: 1 s, doubled up to 60 s. */
+  /** Waits after failures; default: 1 s, doubled up to 10 s. */
   readonly backoff?: BackoffOptions;
   /** Uniform in [0, 1); default Math.random. */
   readonly random?: () => number;

@@ -221,7 +221,7 @@ const StoreSection = section(
 const Backoff = section("Delays between attempts to connect to a pool.", {
   firstMs: milliseconds(500, "Maximum delay before the second attempt, in ms."),
   maxMs: milliseconds(
-    30_000,
+    10_000,
     "Maximum delay, in ms; the delay doubles with each attempt.",
   ),
   authMs: milliseconds(
