@@ -42,6 +42,8 @@ export interface LoopMonitorOptions {
   readonly logger?: Pick<Logger, "debug" | "info" | "warn">;
   readonly clock?: MonotonicClock;
   readonly loopTimes?: () => LoopTimes;
+  /** CPU time that the process has used so far, all threads, in milliseconds; default process.cpuUsage(). */
+  readonly cpuMs?: () => number;
   /** Replaces the package `blocked-at` in tests. */
   readonly blockedAt?: BlockedAt;
 }
@@ -108,6 +110,8 @@ export function createLoopMonitor(
 
 /** Blocks above it are logged as warnings. */
 const WARN_MS = 1_000;
+/** Share of a longer block in which a process that runs uses more CPU time. */
+const LEAST_CPU_SHARE = 0.05;
 /** Interval of summaries of shorter blocks. */
 const SUMMARY_MS = 60_000;
 
@@ -119,12 +123,14 @@ class TimerLoopMonitor implements LoopMonitor {
   readonly #thresholdMs: number;
   readonly #probeMs: number;
   readonly #loopTimes: () => LoopTimes;
+  readonly #cpuMs: () => number;
   readonly #sections;
   readonly #listeners = new Set<(block: Block) => void>();
   #timer: unknown;
   #tracer: BlockTracer | undefined;
   #lastTick = 0;
   #lastActive = 0;
+  #lastCpuMs = 0;
   #utilizationSince: LoopTimes;
   #longestMs = 0;
   /** Blocks that were not logged as warnings since the last summary. */
@@ -138,6 +144,7 @@ class TimerLoopMonitor implements LoopMonitor {
     this.#probeMs = options.probeMs ?? 20;
     this.#loopTimes =
       options.loopTimes ?? (() => performance.eventLoopUtilization());
+    this.#cpuMs = options.cpuMs ?? cpuMs;
     this.#sections = createSections(() => this.#clock.now());
     this.#utilizationSince = this.#loopTimes();
   }
@@ -198,6 +205,7 @@ class TimerLoopMonitor implements LoopMonitor {
   #scheduleProbe(): void {
     this.#lastTick = this.#clock.now();
     this.#lastActive = this.#loopTimes().active;
+    this.#lastCpuMs = this.#cpuMs();
     this.#timer = this.#clock.setTimeout(() => {
       this.#probe();
     }, this.#probeMs);
@@ -245,10 +253,17 @@ class TimerLoopMonitor implements LoopMonitor {
     );
   }
 
+  /** A process that is stopped (SIGSTOP) or whose machine is paused uses no CPU time. */
+  #withoutCpuTime(blockedMs: number): string {
+    const usedMs = this.#cpuMs() - this.#lastCpuMs;
+    if (blockedMs <= WARN_MS || usedMs > blockedMs * LEAST_CPU_SHARE) return "";
+    return ", without CPU time: the process was suspended, or waited for the operating system";
+  }
+
   #notify(block: Block): void {
     const { ms, running, trace } = block;
     const { logger } = this.#options;
-    const message = `event loop blocked for ${Math.round(ms)} ms`;
+    const message = `event loop blocked for ${Math.round(ms)} ms${this.#withoutCpuTime(ms)}`;
     const data =
       running === undefined && trace === undefined
         ? undefined
@@ -265,4 +280,9 @@ class TimerLoopMonitor implements LoopMonitor {
     }
     for (const listener of this.#listeners) listener(block);
   }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }

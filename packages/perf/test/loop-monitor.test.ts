@@ -17,6 +17,7 @@ function watch(options: LoopMonitorOptions = {}) {
     probeMs: 20,
     clock,
     loopTimes: () => clock.loopTimes(),
+    cpuMs: () => clock.loopTimes().active,
     logger: { warn: log, debug: log, info: log },
     ...options,
   });
@@ -36,6 +37,20 @@ t.test(
     t.same(blocks, [{ ms: 3419, at: 3519 }]);
   },
 );
+
+t.test("a block without CPU time is logged as such", async (t) => {
+  const { clock, lines, blocks } = watch({ cpuMs: () => 100 });
+  clock.block(500);
+  clock.block(9_824);
+  t.same(lines, [
+    ["event loop blocked for 500 ms", undefined],
+    [
+      "event loop blocked for 9824 ms, without CPU time: the process was suspended, or waited for the operating system",
+      undefined,
+    ],
+  ]);
+  t.equal(blocks.length, 2);
+});
 
 t.test("short blocks are summed up once a minute", async (t) => {
   const levels: string[] = [];
