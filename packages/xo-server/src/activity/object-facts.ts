@@ -19,7 +19,7 @@ export class FactsDictionary {
   of(object: ObjectReader): ObjectFacts {
     const type = textOf(object.value(["type"]));
     const state = stateOf(type, object);
-    const place = placeOf(type, object);
+    const place = placeOf(type, state, object);
     const key = `${type}\n${state}\n${place}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -39,15 +39,12 @@ function stateOf(type: string, object: ObjectReader): string {
   return `${object.value(["enabled"]) === true ? "in use" : "disabled"}, ${isSeen ? "seen" : "lost"}`;
 }
 
-function placeOf(type: string, object: ObjectReader): string {
-  if (type === "VM")
-    return isUp(object) ? textOf(object.value(["$container"])) : "";
+function placeOf(type: string, state: string, object: ObjectReader): string {
+  if (type === "VM") {
+    const isUp = state === "Running" || state === "Paused";
+    return isUp ? textOf(object.value(["$container"])) : "";
+  }
   return type === SNAPSHOT ? textOf(object.value(["$snapshot_of"])) : "";
-}
-
-function isUp(vm: ObjectReader): boolean {
-  const state = vm.value(["power_state"]);
-  return state === "Running" || state === "Paused";
 }
 
 /** The string; empty for anything else. */
