@@ -10,6 +10,7 @@ import {
   decompressChunk,
   identifyChunk,
 } from "../src/format/compression.js";
+import { ZstdInline } from "../src/format/zstd-inline.js";
 import {
   ZstdThreads,
   type ZstdAnswer,
@@ -235,6 +236,22 @@ t.test("a chunk is decompressed into memory that is given", async (t) => {
     small,
   );
   t.ok(large.equals(text), "too small memory is not used");
+});
+
+t.test("few bytes need no thread, further ones get threads", async (t) => {
+  const { threads, workers } = fakeThreads();
+  const startThreads = (): ZstdThreads => threads;
+  const inline = new ZstdInline({ maxBytes: 192 * KIB, startThreads });
+  const plain = plainOf(1, 64 * KIB);
+  const stored = await inline.run(plain, COMPRESS);
+  t.ok(stored.length < 4 * KIB);
+  const task = { type: "decompress", size: plain.length } as const;
+  t.ok(Buffer.from(await inline.run(stored, task)).equals(plain));
+  await t.rejects(inline.run(stored.subarray(1), task), /no zstd frame/);
+  t.equal(workers.length, 0, "192 KiB are done here");
+  const later = inline.run(Uint8Array.of(9), COMPRESS);
+  workers[0]!.answer(0);
+  t.same(await outcomesOf([later]), ["answer 9"]);
 });
 
 t.test("a thread opens a chunk, and refuses every other", async (t) => {

@@ -7,13 +7,14 @@ import {
   decrypt,
   type ChunkSeal,
 } from "./chunk-seal.js";
+import { ZstdInline } from "./zstd-inline.js";
 import { ZstdThreads } from "./zstd-threads.js";
 
 /** How a chunk is stored. */
 export const RAW = 0;
 export const ZSTD = 1;
 
-/** zstd frames. Both functions run in other threads: of Node.js's pool, or our own. */
+/** zstd frames. Both functions run in other threads, of Node.js's pool or our own, but for little data. */
 interface Codec {
   /** Makes the first call shorter. */
   prepare?(): void;
@@ -70,9 +71,8 @@ function nativeCodec(native: NativeZstd): Codec {
   };
 }
 
-/** The same library as WebAssembly in threads of its own, started where Node.js has none. */
-function webAssemblyCodec(): Codec {
-  const threads = new ZstdThreads();
+/** The same library as WebAssembly, in threads of its own or for little data in this one: where Node.js has none. */
+function webAssemblyCodec(threads: ZstdThreads | ZstdInline): Codec {
   return {
     prepare: () => threads.prepare(),
     compress: (plain) => threads.run(plain, { type: "compress", level: LEVEL }),
@@ -104,11 +104,19 @@ let codec: Codec | undefined;
 function zstd(): Codec {
   return (codec ??= isNative
     ? nativeCodec(zlib as unknown as NativeZstd)
-    : webAssemblyCodec());
+    : webAssemblyCodec(new ZstdThreads()));
 }
 
-/** Called some time before the first chunk is compressed or decompressed: what is needed starts meanwhile. */
-export function prepareCompression(): void {
+/** So much is compressed in this thread: an incremental backup of little. */
+const COMPRESSED_INLINE = 8 * 1024 * 1024;
+
+/**
+ * Called some time before the first chunk is compressed or decompressed: what is needed starts meanwhile.
+ * @param bytes that will be compressed, about; undefined: not known
+ */
+export function prepareCompression(bytes?: number): void {
+  if (bytes !== undefined && bytes <= COMPRESSED_INLINE && !isNative)
+    codec ??= webAssemblyCodec(new ZstdInline());
   zstd().prepare?.();
 }
 

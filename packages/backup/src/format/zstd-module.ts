@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
 /** What of the package is used: zstd as WebAssembly, compiled by Emscripten. */
@@ -19,6 +20,11 @@ interface Module {
   _decompress(to: number, capacity: number, from: number, size: number): number;
 }
 
+type Create = (options?: { wasmBinary: Uint8Array }) => Promise<Module>;
+
+/** An empty one, named "b". */
+const CUSTOM_SECTION = Buffer.from([0, 2, 1, 0x62]);
+
 /** zstd frames, by memory that is used again for each. */
 export class ZstdModule {
   readonly #module: Module;
@@ -31,11 +37,18 @@ export class ZstdModule {
     this.#output = new Area(module);
   }
 
-  static async load(): Promise<ZstdModule> {
+  /**
+   * @param isShared whether V8 shares its code with the modules of other threads; one of its own keeps the flags of V8
+   *   with which it was loaded
+   */
+  static async load({ isShared = true } = {}): Promise<ZstdModule> {
     const require = createRequire(import.meta.url);
-    const create =
-      require("@foxglove/wasm-zstd/dist/wasm-zstd.js") as () => Promise<Module>;
-    return new ZstdModule(await create());
+    const create = require("@foxglove/wasm-zstd/dist/wasm-zstd.js") as Create;
+    if (isShared) return new ZstdModule(await create());
+    const file = require.resolve("@foxglove/wasm-zstd/dist/wasm-zstd.wasm");
+    // Code is shared by modules with equal bytes.
+    const wasmBinary = Buffer.concat([await readFile(file), CUSTOM_SECTION]);
+    return new ZstdModule(await create({ wasmBinary }));
   }
 
   /** @throws Error */

@@ -1,9 +1,10 @@
 import { RepositoryError } from "../errors.js";
+import { prepareCompression } from "../format/compression.js";
 import type { Repository } from "../repository/repository.js";
 import { changedRanges } from "../source/changed-blocks.js";
 import { openSources } from "../source/open-sources.js";
 import { writeBackup } from "../write/write-backup.js";
-import type { DiskInput } from "../write/write-disk.js";
+import { expectedBytes, type DiskInput } from "../write/write-disk.js";
 import type { OrderContext } from "./order-context.js";
 import type { BackupOrderResult } from "./order-results.js";
 import { repeatOnConflict } from "./repeat-on-conflict.js";
@@ -30,6 +31,9 @@ async function backUpOnce(
   const open = await openSources(disks, signal);
   try {
     const inputs = disks.map((disk, i) => toInput(disk, open.contents[i]!));
+    prepareCompression(
+      inputs.reduce((sum, one) => sum + expectedBytes(one), 0),
+    );
     const input = {
       properties,
       disks: inputs,

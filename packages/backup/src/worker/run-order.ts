@@ -69,7 +69,8 @@ export async function runOrder(
   | VmwareListResult
 > {
   const { operation } = order;
-  if (WITH_CHUNKS.has(operation.type)) prepareCompression();
+  if (WITH_CHUNKS.has(operation.type) && !isOfChanges(operation))
+    prepareCompression();
   if (operation.type === "backup-to-several")
     return runBackupToSeveral(operation, context);
   if (operation.type === "console")
@@ -97,6 +98,14 @@ export async function runOrder(
   const repository = await openRepository(storage, credentials, anchor);
   const result = await runOperation(repository, operation, context);
   return { ...result, anchor: repository.log.anchor };
+}
+
+/** A backup whose size is known once its changed blocks are decoded. */
+function isOfChanges(operation: WorkOperation): boolean {
+  return (
+    operation.type === "backup" &&
+    operation.disks.every(({ changedBlocks }) => changedBlocks !== undefined)
+  );
 }
 
 async function runOperation(
