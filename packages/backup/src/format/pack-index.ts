@@ -1,6 +1,7 @@
 import { createCipheriv } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import { ID_SIZE, type RepositoryKey } from "../keys/derived-keys.js";
+import type { ByteRange } from "../storage/storage.js";
 import { decrypt, type ChunkSeal } from "./chunk-seal.js";
 import { compressChunk, openChunk } from "./compression.js";
 import { CHUNK_SIZE, PACK_ENTRIES } from "./limits.js";
@@ -19,8 +20,8 @@ import {
 /** What is read at first from the end of a pack: most indexes are smaller. */
 const TAIL_SIZE = 16 * 1024;
 
-/** Reads a part of a pack. */
-export type ReadRange = (offset: number, length: number) => Promise<Buffer>;
+/** Reads parts of a pack. */
+export type ReadParts = (parts: readonly ByteRange[]) => Promise<Buffer[]>;
 
 /** The index of one pack, and its key. */
 export class PackIndex {
@@ -55,15 +56,15 @@ export class PackIndex {
   static async read(
     key: RepositoryKey,
     pack: { name: string; size: number },
-    read: ReadRange,
+    read: ReadParts,
   ): Promise<PackIndex> {
     const { name, size } = pack;
     try {
       const tailSize = Math.min(size, TAIL_SIZE);
-      const [header, tail] = await Promise.all([
-        read(0, HEADER_SIZE),
-        read(size - tailSize, tailSize),
-      ]);
+      const [header, tail] = (await read([
+        { offset: 0, length: HEADER_SIZE },
+        { offset: size - tailSize, length: tailSize },
+      ])) as [Buffer, Buffer];
       const footer = tail.subarray(-FOOTER_SIZE);
       if (
         !header.subarray(0, PACK_MAGIC.length).equals(PACK_MAGIC) ||
@@ -77,7 +78,7 @@ export class PackIndex {
       const stored =
         length + FOOTER_SIZE <= tail.length
           ? tail.subarray(-FOOTER_SIZE - length, -FOOTER_SIZE)
-          : await read(size - FOOTER_SIZE - length, length);
+          : (await read([{ offset: size - FOOTER_SIZE - length, length }]))[0]!;
       const packKey = key.fileKey(header.subarray(PACK_MAGIC.length), "pack");
       const data = Buffer.concat([header, footer]);
       const entries = decrypt(
@@ -96,6 +97,19 @@ export class PackIndex {
       if (cause instanceof RepositoryError) throw cause;
       throw damaged(name, cause);
     }
+  }
+
+  /** The index of a pack that is in memory. @throws RepositoryError `damaged` */
+  static readFrom(
+    key: RepositoryKey,
+    name: string,
+    bytes: Buffer,
+  ): Promise<PackIndex> {
+    return PackIndex.read(key, { name, size: bytes.length }, async (parts) =>
+      parts.map(({ offset, length }) =>
+        bytes.subarray(offset, offset + length),
+      ),
+    );
   }
 
   id(number: number): Buffer {

@@ -8,7 +8,12 @@ import type { ChunkPlace } from "../format/region.js";
 import type { RepositoryKey } from "../keys/derived-keys.js";
 import { listParityGroups, recoverPack } from "../parity/parity-groups.js";
 import { QUARANTINE, isQuarantinedAs } from "../storage/quarantined-file.js";
-import { listAll, type Storage, type StoredFile } from "../storage/storage.js";
+import {
+  listAll,
+  readParts,
+  type Storage,
+  type StoredFile,
+} from "../storage/storage.js";
 
 /** Indexes in memory at most: 28 bytes a chunk and some more. */
 const MAX_INDEXED_CHUNKS = 400_000;
@@ -84,8 +89,8 @@ export class PackStore {
     const bytes = size ?? (await this.#storage.size(file));
     if (bytes === undefined)
       throw new RepositoryError("missing", `pack ${name} does not exist`);
-    return PackIndex.read(this.#key, { name, size: bytes }, (offset, length) =>
-      this.#storage.read(file, { offset, length }),
+    return PackIndex.read(this.#key, { name, size: bytes }, (parts) =>
+      readParts(this.#storage, file, parts),
     );
   }
 
@@ -207,11 +212,7 @@ export class PackStore {
   }
 
   async #openBytes(name: string, bytes: Buffer): Promise<OpenPack> {
-    const index = await PackIndex.read(
-      this.#key,
-      { name, size: bytes.length },
-      async (offset, length) => bytes.subarray(offset, offset + length),
-    );
+    const index = await PackIndex.readFrom(this.#key, name, bytes);
     return { index, recovered: bytes };
   }
 

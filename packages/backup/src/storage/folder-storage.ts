@@ -55,34 +55,24 @@ export class FolderStorage implements Storage {
     return true;
   }
 
-  async read(name: string, range?: ByteRange): Promise<Buffer> {
-    const file = await open(join(this.location, name)).catch(
-      (error: unknown) => {
-        if (isAbsent(error))
-          throw new RepositoryError("missing", `${name} does not exist`, {
-            cause: error,
-          });
-        throw error;
-      },
-    );
-    try {
-      const { size } = await file.stat();
-      const offset = range?.offset ?? 0;
-      const rest = Math.max(0, size - offset);
-      return await readFully(
-        file,
-        offset,
-        Math.min(range?.length ?? size, rest),
-      );
-    } catch (error) {
-      // A bad sector: copies and parity help as they do for changed bytes.
-      if (codeOf(error) !== "EIO") throw error;
-      throw new RepositoryError("damaged", `${name} cannot be read`, {
-        cause: error,
-      });
-    } finally {
-      await file.close();
-    }
+  read(name: string, range?: ByteRange): Promise<Buffer> {
+    return this.#withFile(name, async (file) => {
+      const { offset, length } = range ?? {
+        offset: 0,
+        length: (await file.stat()).size,
+      };
+      return readFully(file, offset, length);
+    });
+  }
+
+  /** Opens the file once. */
+  readParts(name: string, parts: readonly ByteRange[]): Promise<Buffer[]> {
+    return this.#withFile(name, async (file) => {
+      const read: Buffer[] = [];
+      for (const { offset, length } of parts)
+        read.push(await readFully(file, offset, length));
+      return read;
+    });
   }
 
   async size(name: string): Promise<number | undefined> {
@@ -136,6 +126,32 @@ export class FolderStorage implements Storage {
   async capacity(): Promise<{ total: number; free: number }> {
     const { blocks, bavail, bsize } = await statfs(this.location);
     return { total: blocks * bsize, free: bavail * bsize };
+  }
+
+  async #withFile<T>(
+    name: string,
+    use: (file: FileHandle) => Promise<T>,
+  ): Promise<T> {
+    const file = await open(join(this.location, name)).catch(
+      (error: unknown) => {
+        if (isAbsent(error))
+          throw new RepositoryError("missing", `${name} does not exist`, {
+            cause: error,
+          });
+        throw error;
+      },
+    );
+    try {
+      return await use(file);
+    } catch (error) {
+      // A bad sector: copies and parity help as they do for changed bytes.
+      if (codeOf(error) !== "EIO") throw error;
+      throw new RepositoryError("damaged", `${name} cannot be read`, {
+        cause: error,
+      });
+    } finally {
+      await file.close();
+    }
   }
 
   async #createFolder(path: string): Promise<void> {

@@ -90,13 +90,11 @@ class PackRepairer {
   /** @param bytes of the damaged pack, changed in place @returns whether they are what they were */
   async repair(bytes: Buffer, signal?: AbortSignal): Promise<boolean> {
     const name = this.#name;
-    const read = async (offset: number, length: number) =>
-      bytes.subarray(offset, offset + length);
-    const index = await PackIndex.read(
-      this.#repository.key,
-      { name, size: bytes.length },
-      read,
-    ).catch(() => undefined); // Without the index nobody knows what is where.
+    const { key } = this.#repository;
+    // Without the index nobody knows what is where.
+    const index = await PackIndex.readFrom(key, name, bytes).catch(
+      () => undefined,
+    );
     if (index === undefined) return false;
     const damaged = await damagedEntries(index, bytes);
     const contents = await this.#find(index, damaged, signal);

@@ -122,11 +122,7 @@ export class PackVerifier {
       digest = digestOf(bytes);
       if (digest !== name)
         throw new RepositoryError("damaged", `${file} is damaged`);
-      const index = await PackIndex.read(
-        key,
-        { name, size: bytes.length },
-        async (offset, length) => bytes.subarray(offset, offset + length),
-      );
+      const index = await PackIndex.readFrom(key, name, bytes);
       for (let i = 0; i < index.count; i++)
         await index.open(
           i,

@@ -1,0 +1,29 @@
+import t from "tap";
+import { FolderStorage } from "../src/index.js";
+import { listAll, readParts } from "../src/storage/storage.js";
+import { MemoryStorage } from "./memory-storage.js";
+
+const TEXT = Buffer.from("the content of a file");
+
+t.test("parts of a file are the same from any storage", async (t) => {
+  for (const storage of [new FolderStorage(t.testdir()), new MemoryStorage()]) {
+    await storage.putIfAbsent("folder/file", [TEXT]);
+    const parts = await readParts(storage, "folder/file", [
+      { offset: 4, length: 7 },
+      { offset: 0, length: 3 },
+      { offset: TEXT.length - 4, length: 100 },
+      { offset: TEXT.length, length: 1 },
+    ]);
+    t.same(parts.map(String), ["content", "the", "file", ""]);
+    const rest = await storage.read("folder/file", { offset: 17, length: 9 });
+    t.equal(String(rest), "file");
+    t.ok((await storage.read("folder/file")).equals(TEXT));
+    const all = [{ offset: 0, length: 1 }];
+    await t.rejects(readParts(storage, "folder/other", all), {
+      code: "missing",
+    });
+    t.same(await listAll(storage, "folder"), [
+      { name: "folder/file", size: TEXT.length },
+    ]);
+  }
+});
