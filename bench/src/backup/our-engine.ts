@@ -9,7 +9,7 @@ import { measureScript, type Cost } from "./measured-command.js";
 
 /** As the server starts it: bundled. Without `npm run bundle` the compiled one, which takes longer to start. */
 const program = [
-  "bin/dist/worker-program.js",
+  "bin/dist/worker-program.cjs",
   "packages/backup/dist/src/worker/worker-program.js",
 ]
   .map((path) => join(repositoryRoot, path))

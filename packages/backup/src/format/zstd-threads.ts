@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { programFile } from "../program-file.js";
 import { CHUNK_SIZE } from "./limits.js";
 import type { ZstdTask } from "./zstd-task.js";
 
@@ -24,8 +24,7 @@ const SLOTS = 2;
  */
 const BYTES_BEFORE_NEXT = 8 * 1024 * 1024;
 
-/** Compiled, it is beside this file; bundled, beside the program. */
-const program = fileURLToPath(new URL("./zstd-worker.js", import.meta.url));
+const program = programFile("zstd-worker", import.meta.url);
 
 /** A thread as {@link ZstdThreads} uses it: a `Worker` of Node.js. */
 export interface ZstdWorker {

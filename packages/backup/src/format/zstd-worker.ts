@@ -9,16 +9,20 @@ import type { ZstdAnswer, ZstdRequest } from "./zstd-threads.js";
  * shared memory; those of the answer are in shared memory of the request, or transferred.
  */
 
-const zstd = await ZstdModule.load();
+const loading = ZstdModule.load();
+// If it fails, each request is answered with the error.
+loading.catch(() => undefined);
 
-parentPort!.on("message", ({ slot, input, task }: ZstdRequest) => {
+parentPort!.on("message", (request: ZstdRequest) => void answer(request));
+
+async function answer({ slot, input, task }: ZstdRequest): Promise<void> {
   const send = (answer: ZstdAnswer, transfer: ArrayBuffer[] = []): void =>
     parentPort!.postMessage(answer, transfer);
   try {
-    const output = carryOut(zstd, task, input);
+    const output = carryOut(await loading, task, input);
     const { buffer } = output;
     send({ slot, output }, buffer instanceof ArrayBuffer ? [buffer] : []);
   } catch (error) {
     send({ slot, error: (error as Error).message });
   }
-});
+}

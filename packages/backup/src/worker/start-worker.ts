@@ -2,10 +2,10 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { programFile } from "../program-file.js";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
-const program = fileURLToPath(new URL("./worker-program.js", import.meta.url));
+const program = programFile("worker-program", import.meta.url);
 /** Of the error's text that Node.js writes when a worker crashes. */
 const MAX_STDERR = 4096;
 
