@@ -108,7 +108,7 @@ function zstd(): Codec {
 }
 
 /** So much is compressed in this thread: an incremental backup of little. */
-const COMPRESSED_INLINE = 8 * 1024 * 1024;
+const COMPRESSED_INLINE = 16 * 1024 * 1024;
 
 /**
  * Called some time before the first chunk is compressed or decompressed: what is needed starts meanwhile.
