@@ -29,7 +29,7 @@ export const backupBench: Bench = {
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);
-    const usedMib = smoke ? 24 : 384;
+    const usedMib = smoke ? 8 : 384;
     const folder = await mkdtemp(join(tmpdir(), "xo-bench-backup-"));
     try {
       const image = join(folder, "image");
@@ -56,7 +56,7 @@ export const backupBench: Bench = {
         ...(await measureServerRows(folder, { runs, smoke })),
         ...(await measureNbdReaders(folder, {
           runs,
-          sizeMib: smoke ? 64 : 2048,
+          sizeMib: smoke ? 8 : 2048,
         })),
       ];
       const report = createReport(results, []);

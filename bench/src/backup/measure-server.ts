@@ -14,12 +14,21 @@ import type { ServerBlocks } from "./programs/server-probe.js";
 /** Mode of the result. */
 export const SERVER = "server: 8 VMs at once";
 
-const VMS = 8;
-/** Bytes a second that guests write before and during the run, so that there is something to read. */
-const GUEST_WRITES = 32 * 1024 * 1024;
 const PASSWORD = "bench bench bench";
 const LOOK_MS = 50;
 const MIB = 1024 * 1024;
+
+interface Scale {
+  readonly vms: number;
+  /** Bytes a second that guests write before and during the run, so that there is something to read. */
+  readonly guestWrites: number;
+  /** How long guests have written when the backup begins, in ms. */
+  readonly writeMs: number;
+}
+
+const FULL: Scale = { vms: 8, guestWrites: 32 * MIB, writeMs: 10_000 };
+/** Only shows that it works: each VM has a worker process. */
+const SMOKE: Scale = { vms: 1, guestWrites: 2 * MIB, writeMs: 500 };
 
 const probe = new URL("./programs/server-probe.js", import.meta.url).href;
 
@@ -39,7 +48,7 @@ export async function measureServerRows(
 ): Promise<Result[]> {
   const measured = await measureInRounds([SERVER], {
     runs,
-    measure: () => measureInFolder(folder, smoke ? 500 : 10_000),
+    measure: () => measureInFolder(folder, smoke ? SMOKE : FULL),
     onRun: (mode, outcome) =>
       process.stderr.write(
         `${mode} ${outcome instanceof Error ? outcome.message : ""}\n`,
@@ -50,14 +59,11 @@ export async function measureServerRows(
   );
 }
 
-async function measureInFolder(
-  parent: string,
-  writeMs: number,
-): Promise<Figures> {
+async function measureInFolder(parent: string, scale: Scale): Promise<Figures> {
   const folder = join(parent, "server");
   await mkdir(folder);
   try {
-    return await measureServer(folder, writeMs);
+    return await measureServer(folder, scale);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -67,19 +73,14 @@ async function measureInFolder(
  * `bin/xo-server` over a simulated pool backs up eight VMs at once, each in a worker: how long its event loop is blocked
  * and /health takes meanwhile, seen from outside.
  * @param folder for its files; must exist
- * @param writeMs how long guests have written when the backup begins
  */
-async function measureServer(
-  folder: string,
-  writeMs: number,
-): Promise<Figures> {
-  const guests = ["--guest-writes", String(GUEST_WRITES)];
+async function measureServer(folder: string, scale: Scale): Promise<Figures> {
   const simulator = await startSimulator([
-    ...["--hosts", "2", "--vms", String(VMS)],
-    ...guests,
+    ...["--hosts", "2", "--vms", String(scale.vms)],
+    ...["--guest-writes", String(scale.guestWrites)],
   ]);
   try {
-    return await measureWith(simulator, folder, writeMs);
+    return await measureWith(simulator, folder, scale);
   } finally {
     await simulator.stop();
   }
@@ -88,7 +89,7 @@ async function measureServer(
 async function measureWith(
   { pools }: Simulator,
   folder: string,
-  writeMs: number,
+  { vms, writeMs }: Scale,
 ): Promise<Figures> {
   const config = join(folder, "config.yaml");
   const [pool] = pools;
@@ -106,7 +107,7 @@ async function measureWith(
     const url = await server.url;
     const client = await ApiClient.open(url);
     await client.call("session.signIn", { email: "admin", password: PASSWORD });
-    const id = await createJob(client, folder);
+    const id = await createJob(client, folder, vms);
     await pause(writeMs);
     process.kill(server.pid, "SIGUSR2");
     const health = new HealthWatch(url);
@@ -135,8 +136,12 @@ async function measureWith(
 }
 
 /** A repository and a job that backs up all VMs at once. */
-async function createJob(client: ApiClient, folder: string): Promise<string> {
-  const vms = await untilVms(client);
+async function createJob(
+  client: ApiClient,
+  folder: string,
+  count: number,
+): Promise<string> {
+  const vms = await untilVms(client, count);
   const path = join(folder, "server-repository");
   await mkdir(path);
   const { id: repository } = (await client.call("remote.create", {
@@ -150,23 +155,23 @@ async function createJob(client: ApiClient, folder: string): Promise<string> {
     vms,
     repositories: [repository],
     retention: { keepLast: 3 },
-    concurrency: VMS,
-    concurrencyPerHost: VMS,
-    concurrencyPerSr: 4 * VMS,
-    concurrencyPerPool: VMS,
+    concurrency: count,
+    concurrencyPerHost: count,
+    concurrencyPerSr: 4 * count,
+    concurrencyPerPool: count,
   };
   return String(await client.call("job.create", { job }));
 }
 
 /** @returns ids */
-async function untilVms(client: ApiClient): Promise<string[]> {
+async function untilVms(client: ApiClient, count: number): Promise<string[]> {
   for (;;) {
     const objects = (await client.call("xo.getAllObjects", {})) as Record<
       string,
       { readonly type: string; readonly id: string }
     >;
     const vms = Object.values(objects).filter(({ type }) => type === "VM");
-    if (vms.length === VMS) return vms.map(({ id }) => id);
+    if (vms.length === count) return vms.map(({ id }) => id);
     await pause(LOOK_MS);
   }
 }

@@ -19,7 +19,7 @@ export const consoleBench: Bench = {
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);
     const simulator = await startSimulator([
-      ...["--pool", "C", "--vms", smoke ? "60" : "120"],
+      ...["--pool", "C", "--vms", smoke ? "10" : "120"],
       ...["--prepare", "json"],
     ]);
     const measured = await measureInRounds(rowsOf(smoke), {
@@ -53,15 +53,15 @@ function rowsOf(smoke: boolean): Row[] {
       kind: "keys",
       consoles: 1,
       pauseMs: 0,
-      keys: smoke ? 50 : 5_000,
+      keys: smoke ? 10 : 5_000,
     },
     "50 consoles": {
       kind: "keys",
-      consoles: smoke ? 5 : 50,
+      consoles: smoke ? 2 : 50,
       pauseMs: smoke ? 5 : 50,
       keys: smoke ? 5 : 200,
     },
-    pictures: { kind: "bytes", bytes: smoke ? 16e6 : 2e9 },
+    pictures: { kind: "bytes", bytes: smoke ? 1e6 : 2e9 },
   };
   return rowNames.flatMap((name) =>
     (["server", "bare"] as const).map((way) => ({

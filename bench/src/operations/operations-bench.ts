@@ -27,7 +27,7 @@ export const operationsBench: Bench = {
     });
     const { only } = values;
     const smoke = values.smoke === true;
-    const pattern = smoke ? "^(query|system|user)\\." : only;
+    const pattern = smoke ? "^system\\." : only;
     const results = await measureAll(smoke ? "C" : "A", {
       only: pattern === undefined ? undefined : new RegExp(pattern),
       settleMs: smoke ? 0 : SETTLE_MS,

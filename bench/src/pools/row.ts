@@ -41,6 +41,13 @@ export const rows: readonly Row[] = [
   peer("xml-rpc"),
 ];
 
+/** Each mode once, in a worker where there is a choice: `xml-rpc:expat` is for the main thread. */
+export const smokeRows: readonly Row[] = rows.filter(
+  ({ mode, place }) =>
+    place !== "main" ||
+    !rows.some((other) => other.mode === mode && other.place === "worker"),
+);
+
 /** `mode` and, where there is a choice, `place`: unique among the rows. */
 export function rowName({ mode, place, kind }: Row): string {
   return kind.program === "ours" && place !== "auto"
