@@ -64,6 +64,52 @@ t.test("without its database, one server alone begins tasks", async (t) => {
 });
 
 t.test(
+  "a task that can be resumed begins no work before it has persisted a state",
+  async (t) => {
+    const tasks = new Tasks({
+      store: new FakeTaskStore(),
+      clock: new FakeClock(),
+      owner: "here",
+      canResume: (operation) => operation === "vm.create",
+      logger: { warn: () => undefined },
+    });
+    t.teardown(() => {
+      tasks.stop();
+    });
+    const prepare = (operation: string) =>
+      tasks.prepare({
+        name: "a task",
+        objectType: "VM",
+        objectId: "v",
+        userId: "u",
+        params: {},
+        operation,
+      }).node;
+    const subject = { pool: "p", method: "VM.start" };
+    const start = (work: TaskContext) =>
+      work.runXapiTask("start", subject, async (_part, log) => {
+        await log.begin();
+        return "called";
+      });
+    const work = prepare("vm.create");
+    const refusal = /^vm\.create can be resumed, but has begun work before/;
+    await t.rejects(start(work), { message: refusal }, "no XAPI task");
+    await t.rejects(
+      work.part("import", (part) => part.persistStep("k", {})),
+      { message: refusal },
+      "and no step of a part",
+    );
+    await work.persistState({});
+    t.equal(await start(work), "called");
+    t.equal(
+      await start(prepare("vm.start")),
+      "called",
+      "an operation without `resume` needs none",
+    );
+  },
+);
+
+t.test(
   "of several servers, one begins no task that the others could not adopt",
   async (t) => {
     const fence = { subject: "tasks:here", owner: "here", epoch: 1 };

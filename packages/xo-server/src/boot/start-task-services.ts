@@ -1,5 +1,6 @@
 import { BulkRuns } from "../bulk/bulk-runs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import { operations } from "../methods/all.js";
 import type { Services } from "../methods/services.js";
 import { CatchUp } from "../objects/catch-up.js";
 import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
@@ -30,10 +31,16 @@ export async function startTaskServices(
   stops.push("one-time paths", () => {
     oneTimePaths.stop();
   });
+  const resumable = new Set(
+    operations
+      .filter(({ resume }) => resume !== undefined)
+      .map(({ name }) => name),
+  );
   const { tasks, steps, interrupted } = await startTasks(store, cluster, {
     clock,
     logger,
     stops,
+    canResume: (name) => resumable.has(name),
   });
   const taskSubscriptions = new TaskSubscriptions({ tasks, clock });
   stops.push("task subscriptions", () => {

@@ -203,7 +203,7 @@ async function begin(
     total: ids.length,
     hadSecrets,
   };
-  await Promise.all([new BulkLog(task).writeIds(ids), task.persistState(kept)]);
+  await Promise.all([task.persistState(kept), new BulkLog(task).writeIds(ids)]);
   const { call: run, admit, nameOf } = callerOf(plan, context);
   const { turns } = context.services.bulkRuns;
   const bulk = new Bulk({ plan, ids, work: task, turns, run, admit, nameOf });

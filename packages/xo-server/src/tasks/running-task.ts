@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Task } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
-import type { StepJournal } from "./step-journal.js";
+import { requireState } from "./require-state.js";
+import type { StepJournal, StepWriter } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
 import { bounded, toView } from "./task-view.js";
 
@@ -27,6 +28,11 @@ export interface RunningTaskOptions {
   /** Resolves when the task is persisted. */
   readonly onKeep: (task: RunningTask) => Promise<void>;
   readonly steps: Pick<StepJournal, "of">;
+  /**
+   * Whether an operation has a `resume`: its tasks persist a state before they begin
+   * work. Default: no operation has.
+   */
+  readonly canResume?: ((operation: string) => boolean) | undefined;
   /** The current lease on the tasks of this server; absent: there is only one server. */
   readonly lease?: () => HeldLease;
 }
@@ -52,9 +58,10 @@ export class RunningTask {
   /** @param before the same task in the previous run of the server */
   constructor(
     subject: TaskSubject,
-    { owner, clock, onChange, onKeep, steps, lease }: RunningTaskOptions,
+    options: RunningTaskOptions,
     before?: Task,
   ) {
+    const { owner, clock, onChange, onKeep, lease } = options;
     this.id = before?.id ?? makeId(clock);
     this.subject = subject;
     this.persistedState = (before?.body as StoredBody | undefined)?.kept;
@@ -72,11 +79,27 @@ export class RunningTask {
         onChange(this);
       },
       onKeep: () => onKeep(this),
-      steps: steps.of(this.id, this.lease),
+      steps: this.#createSteps(options, before !== undefined),
       lease: this.lease,
       ...(before === undefined ? {} : { before: toView(before) }),
       kept: this.persistedState,
     });
+  }
+
+  #createSteps(
+    { steps, canResume }: RunningTaskOptions,
+    isRestored: boolean,
+  ): StepWriter {
+    const writer = steps.of(this.id, this.lease);
+    const { operation } = this.subject;
+    // A restored task without a state is not resumed: it only waits for its XAPI tasks.
+    if (
+      isRestored ||
+      operation === undefined ||
+      canResume?.(operation) !== true
+    )
+      return writer;
+    return requireState(writer, operation, () => this.node.hasState);
   }
 
   /** Restores a task that the previous run of the server left pending. */

@@ -17,6 +17,8 @@ export interface StartTasksParts {
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
+  /** Whether an operation has a `resume`. */
+  readonly canResume: (operation: string) => boolean;
 }
 
 export interface StartedTasks {
@@ -30,7 +32,7 @@ export interface StartedTasks {
 export async function startTasks(
   store: Store,
   { self, serverLease }: Pick<Cluster, "self" | "serverLease">,
-  { clock, logger, stops }: StartTasksParts,
+  { clock, logger, stops, canResume }: StartTasksParts,
 ): Promise<StartedTasks> {
   const { owner } = self;
   const sweep = async () => {
@@ -54,6 +56,7 @@ export async function startTasks(
     steps,
     owner,
     isShared,
+    canResume,
     ...(isShared ? { lease: serverLease } : {}),
     clock,
     logger,

@@ -100,6 +100,11 @@ export class TaskNode implements TaskContext {
     return this.#endedAt;
   }
 
+  /** Whether a state was persisted, see `persistState`. */
+  get hasState(): boolean {
+    return this.#persistedState !== undefined;
+  }
+
   /** Number of retained parts. */
   get size(): number {
     return this.#parts.size;

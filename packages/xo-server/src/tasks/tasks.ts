@@ -24,7 +24,7 @@ import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
 import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
-export interface TasksOptions {
+export interface TasksOptions extends Pick<RunningTaskOptions, "canResume"> {
   readonly store: TaskStore;
   /** Default: XAPI tasks are not found again after a restart. */
   readonly steps?: StepJournal;
