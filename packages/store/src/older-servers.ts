@@ -1,6 +1,7 @@
 import { pause, type Logger, type Timers } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Kysely } from "kysely";
+import { listCurrentTables } from "./engines/current-tables.js";
 import { databaseNow } from "./engines/database-clock.js";
 import type { Engine } from "./engines/engine.js";
 import { LOST_SERVER_MS } from "./schema/cluster-tables.js";
@@ -35,7 +36,7 @@ export async function checkOlderServers(
   { migration, timers, logger }: CheckOptions,
 ): Promise<void> {
   // Other processes of the same SQLite file are commands.
-  if (engine.name === "sqlite" || !(await hasServers(db))) return;
+  if (engine.name === "sqlite" || !(await hasServers(db, engine))) return;
   const before = new Map(
     (await readRunning(db, engine)).map((one) => [one.instance, one]),
   );
@@ -54,8 +55,11 @@ export async function checkOlderServers(
   }
 }
 
-async function hasServers(db: Kysely<Tables>): Promise<boolean> {
-  const tables = await db.introspection.getTables();
+async function hasServers(
+  db: Kysely<Tables>,
+  engine: Pick<Engine, "name">,
+): Promise<boolean> {
+  const tables = await listCurrentTables(db, engine);
   return tables.some(({ name }) => name === "cluster_servers");
 }
 

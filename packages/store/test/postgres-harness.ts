@@ -2,9 +2,12 @@ import type { StoreHarness } from "@xo-server/store/conformance";
 import { currentSchema } from "../src/schema/migrations/migrate.js";
 import type { PostgresCluster } from "./conformance/postgres-cluster.js";
 
-/** Deletes all rows except the applied migrations and the rows that the tables require. */
+/** Deletes copies before migrations, and all rows except the applied migrations and the rows that the tables require. */
 const CLEAR = `
   do $$ declare name text; begin
+    for name in select nspname from pg_namespace where nspname like 'copy-%' loop
+      execute format('drop schema %I cascade', name);
+    end loop;
     if exists (select from pg_tables where schemaname = 'public' and tablename = 'kysely_migration')
       and (select max(m.name) from kysely_migration m) = '${currentSchema}' then
       set local session_replication_role = replica;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { openStore } from "@xo-server/store";
 import { silentLogger } from "@xo-server/kit";
 import t from "tap";
-import { cheapScrypt } from "./conformance/harness.js";
+import { cheapScrypt, collect, once } from "./conformance/harness.js";
 import { currentSchema } from "../src/schema/migrations/migrate.js";
 import {
   findPostgres,
@@ -62,7 +62,14 @@ t.test(
         `migrating the database from ${before} to ${currentSchema}; a copy of it is in the schema "copy-${before}"`,
       ],
     );
-    await one.users.create({ name: "ben", password: "p" });
+    await one.users.create({
+      name: "ben",
+      password: "p",
+      permission: "admin",
+    });
+    const file = await collect(one.exportConfiguration("a passphrase"));
+    await one.importConfiguration(once(file), "a passphrase");
+    t.equal(one.users.size, 2, "an import has the columns of today");
     await one.close();
     await other.close();
     t.same(
@@ -71,6 +78,13 @@ t.test(
       ),
       [{ last: before }],
       "it has the schema of before",
+    );
+
+    await query("drop schema public cascade; create schema public");
+    await t.rejects(
+      openStore({ location: cluster.url("xo"), key, create: "never" }),
+      { code: "STORE_MISSING" },
+      "tables of the copy are not those of the server",
     );
 
     // As docs/upgrade.md restores it.

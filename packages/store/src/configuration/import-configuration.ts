@@ -8,6 +8,7 @@ import {
 } from "../repositories/users.js";
 import type { UserRow } from "../schema/tables.js";
 import { FORMAT, VERSION } from "./export-configuration.js";
+import { listCurrentTables } from "../engines/current-tables.js";
 import { fromPortable, invalid, type PortableRow } from "./portable-rows.js";
 
 /** Lines per turn of the event loop; about 10 us per line. */
@@ -39,7 +40,7 @@ async function readRows(
 ): Promise<RowsByTable> {
   checkHead(lines.next().value ?? "");
   const metadata = await availability.run(() =>
-    engine.reader.introspection.getTables(),
+    listCurrentTables(engine.reader, engine),
   );
   const known = new Map<string, TableMetadata>();
   const rows = new Map<string, PortableRow[]>();
