@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { ColumnMetadata, TableMetadata } from "kysely";
-import { withCurrentNames } from "../schema/alarm-rule-names.js";
+import { isRenamedTable, withCurrentNames } from "../schema/old-names.js";
 import { sealedColumns } from "../secrets/sealed-columns.js";
 import type { Vault } from "../secrets/vault.js";
 import type { Value } from "../schema/tables.js";
@@ -38,11 +38,11 @@ export function fromPortable(
   };
 }
 
-/** Alarm rules may have the names of release 0.1, whose exports have the same format. */
+/** Rows may have the names of release 0.1, whose exports have the same format. */
 function withNames(table: string, row: PortableRow): PortableRow {
-  if (table !== "alarm_rules") return row;
+  if (!isRenamedTable(table)) return row;
   try {
-    const json = withCurrentNames(row["body_json"] as string);
+    const json = withCurrentNames(table, row["body_json"] as string);
     return { ...row, body_json: json };
   } catch {
     throw invalid(`body_json is not JSON in a row of ${table}`);

@@ -102,26 +102,6 @@ function toRule({
   name,
   body_json,
 }: PlacementRuleRow): PlacementRule {
-  const { strict, ...body } = JSON.parse(body_json) as RuleBody;
-  return {
-    ...body,
-    id,
-    pool: pool_id,
-    name,
-    kind: oldKinds[body.kind] ?? body.kind,
-    required: body.required ?? strict ?? false,
-  };
+  const body = JSON.parse(body_json) as Omit<NewPlacementRule, "pool" | "name">;
+  return { ...body, id, pool: pool_id, name };
 }
-
-type RuleBody = Omit<PlacementRule, "id" | "pool" | "name" | "required"> & {
-  readonly required?: boolean;
-  /** Name of `required` in release 0.1. */
-  readonly strict?: boolean;
-};
-
-/** Kinds of release 0.1, which stored rules and imported configurations have. */
-const oldKinds: Readonly<Record<string, PlacementRule["kind"]>> = {
-  together: "affinity",
-  apart: "anti-affinity",
-  location: "host-affinity",
-};

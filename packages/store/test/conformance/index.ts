@@ -13,6 +13,7 @@ import type { StoreHarness } from "./harness.js";
 import { testJobRuns } from "./job-runs.js";
 import { testJobs } from "./jobs.js";
 import { testKeys } from "./keys.js";
+import { testOldNames } from "./old-names.js";
 import { testOneTimeSecrets } from "./one-time-secrets.js";
 import { testUsers } from "./users.js";
 import { testPlacementRules } from "./placement-rules.js";
@@ -49,6 +50,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("placement rules", (t) => testPlacementRules(t, harness));
   await t.test("load balancer", (t) => testBalancer(t, harness));
+  await t.test("names of release 0.1", (t) => testOldNames(t, harness));
   await t.test("backups", (t) => testBackups(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));

@@ -2,7 +2,7 @@ import { Semaphore } from "@xo-server/inventory";
 import type { BalancePolicy } from "@xo-server/placement";
 import type { BalancerRunPage, Store } from "@xo-server/store";
 import { toBalancePolicy, type BalancePlanner } from "./balancer-input.js";
-import { toCurrentState, toPolicy } from "./stored-json.js";
+import { toPolicy } from "./stored-json.js";
 import { checkPolicy, type Policy } from "./policy.js";
 import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
 import type { StoredPolicy } from "./pool-pass.js";
@@ -104,7 +104,7 @@ export class Balancer {
     const others = new Map(
       watches
         .filter(({ owner }) => owner !== this.#parts.owner)
-        .map((one) => [one.pool, toCurrentState(one.state)]),
+        .map((one) => [one.pool, one.state as PublishedState]),
     );
     return new Map(
       pools.map((pool) => [pool, this.#statusOf(pool, others.get(pool))]),

@@ -2,7 +2,6 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { Contention, Leases } from "../cluster/leases.js";
-import { toCurrentState } from "./stored-json.js";
 import type { PublishedState } from "./published-state.js";
 
 export interface PoolLeaseParts {
@@ -112,7 +111,7 @@ export class PoolLease {
     return (
       other !== undefined &&
       other.owner !== owner &&
-      toCurrentState(other.state).state.state === "migrating"
+      (other.state as PublishedState).state.state === "migrating"
     );
   }
 }

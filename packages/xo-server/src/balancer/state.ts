@@ -63,7 +63,7 @@ export type BalancerState =
   | { readonly state: "paused"; readonly reason: PauseReason }
   /**
    * Without `until`: until an administrator resets it. `stop`: why the last run
-   * migrated nothing; absent in states of release 0.1.
+   * migrated nothing; absent in states that release 0.1 has published.
    */
   | {
       readonly state: "back-off";

@@ -1,4 +1,4 @@
-import { withCurrentNames } from "../alarm-rule-names.js";
+import { withCurrentNames } from "../old-names.js";
 import type { Schema } from "./create-table.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
@@ -19,7 +19,7 @@ export const alarmRuleNames: SchemaMigration = {
       .select(["id", "body_json"])
       .execute();
     for (const { id, body_json: stored } of rows as readonly StoredRule[]) {
-      const current = withCurrentNames(stored);
+      const current = withCurrentNames("alarm_rules", stored);
       if (current === stored) continue;
       await db
         .updateTable("alarm_rules")

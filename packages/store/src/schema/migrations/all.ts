@@ -17,6 +17,7 @@ import { signInAttempts } from "./016-sign-in-attempts.js";
 import { tokenSessions } from "./017-token-sessions.js";
 import { reservations } from "./018-reservations.js";
 import { alarmRuleNames } from "./019-alarm-rule-names.js";
+import { balancingNames } from "./020-balancing-names.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
 /** All migrations in order. A released migration is never changed. */
@@ -40,4 +41,5 @@ export const migrations: Readonly<Record<string, SchemaMigration>> = {
   "017-token-sessions": tokenSessions,
   "018-reservations": reservations,
   "019-alarm-rule-names": alarmRuleNames,
+  "020-balancing-names": balancingNames,
 };
