@@ -136,6 +136,21 @@ t.test(
     await page.waitForURL(/#\/backup\/runs\//);
     await main.getByRole("region", { name, exact: true }).waitFor();
 
+    // So do restore tests, whose job reads all repositories.
+    const [sr] = await list("srs", "SR_type:nfs content_type:user");
+    await admin.ask("job.create", {
+      job: { type: "restore-test", name: "weekly", vms: [vm.id], sr: sr!.id },
+    });
+    await page.goto(`${url}/#/backup/tests`);
+    await card("weekly").getByText("Repository older: Older").waitFor();
+    await card("weekly").getByText("Repository gone: Not reachable").waitFor();
+    t.equal(
+      await card("weekly").getByText("Backups in it are not tested").count(),
+      2,
+      "the damaged one can be read",
+    );
+    await checkViews(t, page, "restore tests with unreadable repositories");
+
     // None of these backups is shown as one that can be restored.
     await page.goto(`${url}/#/backup/backups`);
     await main.getByText("1 damaged backup").waitFor();

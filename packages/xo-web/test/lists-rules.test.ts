@@ -51,6 +51,29 @@ t.test("every type has columns that differ, a name and texts in them", (t) => {
   t.end();
 });
 
+t.test("the default columns fit into the usual windows", (t) => {
+  // In rem, beside the navigation in windows of 1440 and 1600 pixels.
+  const windows = [
+    { isWide: false, place: 72 },
+    { isWide: true, place: 82 },
+  ];
+  const checkBoxes = 2.25;
+  for (const type of types)
+    for (const { isWide, place } of windows)
+      for (const ofSeveral of [false, true]) {
+        const widths = shownColumns(columnsOf(type), undefined, {
+          ofSeveral,
+          isWide,
+        }).map(({ width }) => width);
+        const sum = widths.reduce((all, one) => all + one, checkBoxes);
+        t.ok(
+          sum <= place,
+          `${type}: ${sum} of ${place}, several pools: ${ofSeveral}`,
+        );
+      }
+  t.end();
+});
+
 t.test("only fields of shown columns are asked for", (t) => {
   const name = columnOf("VM", "name_label");
   const fields = fieldsOf("VM", [name]);

@@ -113,6 +113,21 @@ export function unusableOf(
   });
 }
 
+/**
+ * Those of the repositories whose backups a restore test cannot read now.
+ * @param ids undefined: all repositories that are enabled
+ */
+export function unreadableOf(
+  ids: readonly string[] | undefined,
+  repositories: readonly Repository[],
+): readonly Repository[] {
+  return repositories.filter(
+    (one) =>
+      (ids?.includes(one.id) ?? one.enabled) &&
+      unreadableStateOf(one) !== undefined,
+  );
+}
+
 /** The full part of the file system, 0 to 1; undefined: not known. */
 export function usedFraction({
   capacity,

@@ -53,11 +53,13 @@ export function shownColumns(
     (id) => all.find((column) => column.id === id) ?? [],
   );
   const usual = all.filter(
-    ({ isShown, isShownOfSeveral, isOmittedOfSeveral }) =>
-      ofSeveral
-        ? (isShown === true || isShownOfSeveral === true) &&
-          (isWide || isOmittedOfSeveral !== true)
-        : isShown === true,
+    ({ isShown, isShownOfSeveral, isOmittedOfSeveral, isShownIfWide }) => {
+      const isUsual =
+        isShown === true || (ofSeveral && isShownOfSeveral === true);
+      const isForWide =
+        isShownIfWide === true || (ofSeveral && isOmittedOfSeveral === true);
+      return isUsual && (isWide || !isForWide);
+    },
   );
   return chosen.length > 0 ? [...new Set(chosen)] : usual;
 }

@@ -56,6 +56,8 @@ export interface Column {
   readonly isShownOfSeveral?: boolean;
   /** Not shown by default if there are several pools and the window is not wide. */
   readonly isOmittedOfSeveral?: boolean;
+  /** Not shown by default if the window is not wide. */
+  readonly isShownIfWide?: boolean;
   /** Type of the object whose id the value is. */
   readonly of?: string;
   readonly value: (row: ObjectRow) => ColumnValue;

@@ -28,7 +28,7 @@ export const pools: readonly Column[] = [
   shown(object("default_SR", "SR")),
   shown(column("platform_version", "text", 7)),
   column("auto_poweron", "flag", 6.5),
-  shown(tags),
+  { ...shown(tags), isShownIfWide: true },
   id,
 ];
 
@@ -84,7 +84,7 @@ export const vdi: readonly Column[] = [
   column("cbt_enabled", "flag", 6),
   shown(pool),
   tags,
-  shown(description),
+  { ...shown(description), isShownIfWide: true },
   id,
 ];
 
@@ -124,7 +124,7 @@ export const pif: readonly Column[] = [
   ),
   shown(column("device", "name", 8, { grows: true })),
   shown(object("$host", "host")),
-  shown(object("$network", "network")),
+  { ...shown(object("$network", "network")), width: 9 },
   shown(
     column("vlan", "number", 4.5, {
       // -1 means none.
@@ -132,14 +132,14 @@ export const pif: readonly Column[] = [
     }),
   ),
   shown(column("ip", "text", 8.5)),
-  shown(column("mac", "code", 10)),
+  { ...shown(column("mac", "code", 10)), isShownIfWide: true },
   shown(column("speed", "text", 6.5, { value: speedOf })),
   column("mtu", "number", 5),
   column("mode", "text", 6),
   shown(column("management", "flag", 7)),
   column("attached", "flag", 6),
   column("physical", "flag", 6),
-  shown(pool),
+  { ...shown(pool), width: 6 },
   column("deviceName", "text", 12),
   id,
 ];
@@ -149,7 +149,7 @@ export const message: readonly Column[] = [
   shown(column("name", "text", 13)),
   shown(
     unsorted(
-      column("body", "text", 24, {
+      column("body", "text", 23, {
         grows: true,
         value: (row) => textOf(row["body"])?.replace(/\s+/g, " "),
       }),

@@ -47,7 +47,6 @@ const system = column("os", "system", 6, {
   },
 });
 
-/** The usual ones fit into a window of 1440 pixels, in all languages and with the widest fonts. */
 export const vm: readonly Column[] = [
   { ...state, width: 9 },
   { ...name, width: 10.5 },
@@ -109,14 +108,14 @@ export const host: readonly Column[] = [
   {
     ...memoryNow,
     sortBy: "memory.usage",
-    width: 11,
+    width: 10,
     fields: ["memory"],
     value: (row: ObjectRow) => ({
       used: numberOf(valueAt(row, ["memory", "usage"])),
       size: numberOf(valueAt(row, ["memory", "size"])),
     }),
   },
-  shown(diskNow),
+  { ...shown(diskNow), width: 6, isOmittedOfSeveral: true },
   shown(networkNow),
   shown(
     column("vms", "count", 5, {
@@ -126,9 +125,9 @@ export const host: readonly Column[] = [
   ),
   shown(column("address", "text", 8.5)),
   shown(column("version", "text", 6)),
-  shown(pool),
+  { ...pool, width: 6, isShownOfSeveral: true },
   column("cores", "number", 5, { sortBy: "cpus.cores" }),
-  shown(column("startTime", "age", 8)),
+  { ...shown(column("startTime", "age", 7.25)), isShownIfWide: true },
   column("rebootRequired", "flag", 7),
   column("hostname", "text", 10),
   column("productBrand", "text", 8),

@@ -33,6 +33,8 @@ export const backupTests: Messages["backup"]["tests"] = {
   },
   repositoriesHint:
     "Das neueste Backup in diesen Repositorys wird getestet; keines ausgewählt: in allen.",
+  unreadableLead:
+    "Seine Backups werden nicht getestet, bis es wieder gelesen werden kann.",
   resultOf: "Wiederherstellungstest von {name}",
   backupOf: "Backup vom {time}",
   backupIn: "Backup vom {time} in {repository}",

@@ -28,6 +28,7 @@ export const backupTests = {
   },
   repositoriesHint:
     "The newest backup in these repositories is tested; none selected: in all.",
+  unreadableLead: "Backups in it are not tested until it can be read again.",
   resultOf: "Restore test of {name}",
   backupOf: "Backup of {time}",
   backupIn: "Backup of {time} in {repository}",
