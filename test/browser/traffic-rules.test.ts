@@ -21,7 +21,7 @@ t.test("traffic rules on the page", { skip, ...LIMIT }, async (t) => {
   t.test("of a network: added, and deleted", LIMIT, async (t) => {
     const { page, consoleErrors } = await open(`/networks/${id}`);
     const card = page.getByRole("region", { name: "Traffic rules" });
-    await card.getByText("No traffic rules: all traffic passes.").waitFor();
+    await card.getByText("No traffic rules: all traffic is allowed.").waitFor();
     await card.getByRole("button", { name: "Add traffic rule…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Protocol").selectOption("TCP");
@@ -51,7 +51,7 @@ t.test("traffic rules on the page", { skip, ...LIMIT }, async (t) => {
     await card.getByRole("button", { name: /Drop TCP/ }).click();
     await page.getByRole("menuitem", { name: "Delete traffic rule…" }).click();
     await dialog.getByRole("button", { name: /Delete/ }).click();
-    await card.getByText("No traffic rules: all traffic passes.").waitFor();
+    await card.getByText("No traffic rules: all traffic is allowed.").waitFor();
     t.equal(await rulesOf("networks", id), undefined);
     t.same(consoleErrors, []);
   });

@@ -39,7 +39,7 @@ const MAGIC = Buffer.from("XRG1", "latin1");
 const HEADER_SIZE = 8;
 const EXTENT_SIZE = 24;
 
-/** @param extents in order of their blocks */
+/** Encodes extents before their packs have names. @param extents in order of their blocks */
 export function tabulateExtents(
   extents: readonly Extent<number>[],
 ): ExtentTable {
@@ -57,7 +57,7 @@ export function tabulateExtents(
   return { packs, table };
 }
 
-/** @param names of the packs of the table, in its order */
+/** Encodes a region when its packs have names. @param names of the packs of the table, in its order */
 export function encodeRegion(names: readonly string[], table: Buffer): Buffer {
   const header = Buffer.alloc(HEADER_SIZE);
   MAGIC.copy(header);
@@ -67,7 +67,7 @@ export function encodeRegion(names: readonly string[], table: Buffer): Buffer {
   return Buffer.concat([header, ...packs, table]);
 }
 
-/** @throws Error if the bytes are no region */
+/** @returns the extents in order of their blocks @throws Error if the bytes are no region */
 export function decodeRegion(bytes: Buffer): Extent[] {
   const packCount = bytes.readUInt16BE(4);
   const count = bytes.readUInt16BE(6);

@@ -9,7 +9,7 @@ import { decodeRegion, type Extent } from "../format/region.js";
 import type { Repository } from "../repository/repository.js";
 import { runConcurrently } from "../run-concurrently.js";
 
-/** Bytes of packs that one read asks for at most. */
+/** Maximum size of one read from a pack, in bytes. */
 const MAX_READ = 4 * 1024 * 1024;
 /** Reads at the same time. */
 const CONCURRENCY = 3;
@@ -31,7 +31,7 @@ export class DiskReader {
   readonly #repository: Repository;
   readonly #manifest: Manifest;
   readonly #disk: DiskManifest;
-  /** For chunks that are not needed any more once they are written. */
+  /** Buffers of chunks, reused after the chunks are written. */
   readonly #buffers = new BufferPool(CHUNK_SIZE);
 
   /** @throws RepositoryError `unknown` */
@@ -66,8 +66,8 @@ export class DiskReader {
 
   /**
    * Calls `write` for each part of a region that is not zero, in no particular
-   * order and several at a time. The bytes of a part are used again when `write` has ended.
-   * @throws RepositoryError `missing` or `damaged`: then nothing wrong was passed on
+   * order and several at a time. The buffer of a part is reused after `write` resolves.
+   * @throws RepositoryError `missing` or `damaged`; `write` gets verified bytes only
    */
   async readRegion(
     region: number,

@@ -7,11 +7,11 @@ export interface BlockSource {
   readonly size: number;
   /** Reads at the same time; default 4. */
   readonly concurrency?: number;
-  /** Fills a buffer from an offset; the range is within the disk. */
+  /** Fills a buffer with bytes of the disk. @param offset in bytes; the range is within the disk */
   read(offset: number, into: Buffer): Promise<void>;
   /** The parts of a range that may be other than zero, in order. Without this method: everything. */
   allocated?(offset: number, length: number): Promise<Range[]>;
-  /** Where several backups share this source: the same content, for what only one of them reads. */
+  /** Set if several backups share this source: the same content, for ranges that only one of them reads. */
   readonly unshared?: BlockSource;
 }
 
@@ -23,7 +23,7 @@ export interface BlockStream {
   readonly isOrdered: boolean;
   /** Bytes of all parts; undefined: not known yet. */
   readonly total: number | undefined;
-  /** Where several disks arrive one after another in one stream. */
+  /** Set if several disks arrive one after another in one stream. */
   readonly place?: SequencePlace;
   /** What is in no part is unchanged, or zero without a base. Can be called once. */
   parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void>;
@@ -64,7 +64,10 @@ export class RawImage implements BlockSource {
     this.size = size;
   }
 
-  /** @param size in bytes, for a block device whose size the system does not report */
+  /**
+   * @param size in bytes, for a block device whose size the system does not report
+   * @throws Error of the file system
+   */
   static async open(path: string, size?: number): Promise<RawImage> {
     const file = await open(path, "r");
     return new RawImage(file, size ?? (await file.stat()).size);

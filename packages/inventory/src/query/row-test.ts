@@ -40,7 +40,7 @@ export class RowTest {
     this.#test = this.#compile(plan);
   }
 
-  /** Tests a row with an object. */
+  /** Whether the object of a row matches the plan. @param row must have an object */
   holds(row: number): boolean {
     return this.#test(row);
   }

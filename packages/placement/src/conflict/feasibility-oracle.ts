@@ -3,7 +3,7 @@ import { toProblem } from "../solver/problem.js";
 import type { Assignment } from "../assignment/assignment.js";
 import type { Refusals } from "./refusals.js";
 
-/** Checks of a VM on a host that count as one step of a search. */
+/** Number of checks whether a VM fits on a host that cost as much as one step of a search. */
 const CHECKS_PER_STEP = 64;
 
 /** Decides whether all VMs could be placed if only some of the rules held. */
@@ -24,7 +24,11 @@ export class FeasibilityOracle {
     this.#budget = budget;
   }
 
-  /** @param rules numbers of constraints */
+  /**
+   * Whether all VMs could be placed if only these rules held; each call uses up a part of the budget.
+   * @param rules numbers of constraints
+   * @returns unknown: the budget is used up
+   */
   isFeasible(rules: Iterable<number>): "yes" | "no" | "unknown" {
     const { hosts } = this.#assignment.pool;
     if (this.#budget <= 0) return "unknown";

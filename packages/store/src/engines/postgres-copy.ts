@@ -16,13 +16,14 @@ export interface TableCopy {
 /**
  * Copies all tables of the current schema, with rows, indexes and foreign keys, to
  * another schema of the same database. One transaction: a consistent copy, or none.
- * @param client without a timeout of statements
+ * @param client without a statement timeout
+ * @throws Error of PostgreSQL; then nothing is copied
  */
 export async function copyTables(
   client: Client,
   { to, version }: TableCopy,
 ): Promise<void> {
-  // Before the transaction, whose snapshot would be of before the wait.
+  // Before the transaction: its snapshot must include what another server migrates while this one waits.
   await client.query(`select pg_advisory_lock(${MIGRATION_LOCK})`);
   await client.query("begin isolation level repeatable read");
   try {

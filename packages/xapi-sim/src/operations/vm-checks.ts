@@ -11,7 +11,7 @@ import { freeMemory, memoryExpected, memoryNeeded } from "./host-memory.js";
 import { hasAgent, hasAgentOrIsPv } from "./refresh.js";
 
 /** The preconditions of an operation on a VM, in XAPI's order. */
-interface Demand {
+interface Preconditions {
   readonly states: readonly string[];
   /** Power states of a snapshot, where they differ: one with memory is suspended. */
   readonly snapshotStates?: readonly string[];
@@ -30,7 +30,7 @@ interface Demand {
 const anyState = ["Halted", "Paused", "Suspended", "Running"];
 const anywhere = { templates: true, snapshots: true } as const;
 
-const demands = {
+const preconditions = {
   start: { states: ["Halted"] },
   start_on: { states: ["Halted"] },
   pause: { states: ["Running"] },
@@ -80,35 +80,39 @@ const demands = {
   changing_shadow_memory: { states: ["Halted"], templates: true },
   changing_shadow_memory_live: { states: ["Running"] },
   changing_NVRAM: { states: ["Halted"], templates: true },
-} as const satisfies Readonly<Record<string, Demand>>;
+} as const satisfies Readonly<Record<string, Preconditions>>;
 
-export type CheckedOperation = keyof typeof demands;
+export type CheckedOperation = keyof typeof preconditions;
 
 const ofControlDomains: ReadonlySet<CheckedOperation> = new Set([
   "changing_static_range",
   "changing_dynamic_range",
 ]);
 
-/** What reads a VM's disks and takes long: several may, at a time (XAPI's xapi_vm_lifecycle). */
+/** Long reads of a VM's disks; several may run at the same time (XAPI's xapi_vm_lifecycle). */
 const longCopies: ReadonlySet<string> = new Set(["clone", "copy", "export"]);
 
-function goTogether(one: string, other: string): boolean {
+function mayOverlap(one: string, other: string): boolean {
   return longCopies.has(one) && longCopies.has(other);
 }
 
 /** Whether `assertVmMay` knows the preconditions of this operation. */
 export function isCheckedOperation(name: string): name is CheckedOperation {
-  return Object.hasOwn(demands, name);
+  return Object.hasOwn(preconditions, name);
 }
 
-/** Raises what XAPI raises when a VM cannot do this now. */
+/**
+ * Checks the preconditions of an operation on a VM.
+ * @returns the record of the VM
+ * @throws XapiFailure as XAPI fails when the VM does not satisfy them now
+ */
 export function assertVmMay(
   db: Database,
   ref: string,
   operation: CheckedOperation,
 ): XapiRecord {
   const vm = db.get("VM", ref);
-  const demand: Demand = demands[operation];
+  const required: Preconditions = preconditions[operation];
   assertNotBlocked(db, ref, operation);
   if (flag(vm, "is_control_domain")) {
     // Also while it runs: its memory changes at the next boot of its host [xapi_vm.ml].
@@ -117,16 +121,16 @@ export function assertVmMay(
       `Operation '${operation}' is not allowed on the control domain`,
     ]);
   }
-  assertKind(vm, { ref, operation }, demand);
-  assertFree(vm, { ref, operation }, demand);
+  assertKind(vm, { ref, operation }, required);
+  assertFree(vm, { ref, operation }, required);
   const state = text(vm, "power_state");
   const states =
-    (flag(vm, "is_a_snapshot") ? demand.snapshotStates : undefined) ??
-    demand.states;
+    (flag(vm, "is_a_snapshot") ? required.snapshotStates : undefined) ??
+    required.states;
   if (!states.includes(state)) throw badPowerState(ref, states, state);
-  if (state === "Running" && lacksTools(db, ref, demand))
+  if (state === "Running" && lacksTools(db, ref, required))
     throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
-  if (state !== "Halted" && demand.moves === true) assertMovable(vm, ref);
+  if (state !== "Halted" && required.moves === true) assertMovable(vm, ref);
   return vm;
 }
 
@@ -139,12 +143,12 @@ interface Attempt {
 function assertKind(
   vm: XapiRecord,
   { ref, operation }: Attempt,
-  demand: Demand,
+  required: Preconditions,
 ): void {
   if (flag(vm, "is_a_snapshot")) {
-    if (demand.snapshots !== true)
+    if (required.snapshots !== true)
       throw new XapiFailure("VM_IS_SNAPSHOT", [ref, operation]);
-  } else if (flag(vm, "is_a_template") && demand.templates !== true)
+  } else if (flag(vm, "is_a_template") && required.templates !== true)
     throw new XapiFailure("VM_IS_TEMPLATE", [ref, operation]);
 }
 
@@ -152,12 +156,12 @@ function assertKind(
 function assertFree(
   vm: XapiRecord,
   { ref, operation }: Attempt,
-  demand: Demand,
+  required: Preconditions,
 ): void {
-  if (demand.anyTime === true) return;
+  if (required.anyTime === true) return;
   const [task, running] =
     Object.entries(map(vm, "current_operations")).find(
-      ([, other]) => !goTogether(operation, other as string),
+      ([, other]) => !mayOverlap(operation, other as string),
     ) ?? [];
   if (task !== undefined)
     throw new XapiFailure("OTHER_OPERATION_IN_PROGRESS", [
@@ -168,7 +172,11 @@ function assertFree(
     ]);
 }
 
-function lacksTools(db: Database, ref: string, { tools }: Demand): boolean {
+function lacksTools(
+  db: Database,
+  ref: string,
+  { tools }: Preconditions,
+): boolean {
   if (tools === undefined) return false;
   return tools === "every" ? !hasAgent(db, ref) : !hasAgentOrIsPv(db, ref);
 }
@@ -182,7 +190,10 @@ function assertMovable(vm: XapiRecord, ref: string): void {
     throw new XapiFailure("VM_HAS_VUSBS", [ref]);
 }
 
-/** Raises where the VM has stopped while an operation on it took its time: a hard shutdown comes through at any time. */
+/**
+ * For the end of a long operation: a hard shutdown is possible during it.
+ * @throws XapiFailure VM_BAD_POWER_STATE if the VM has stopped in the meantime
+ */
 export function assertStillRuns(db: Database, ref: string): void {
   const state = text(db.get("VM", ref), "power_state");
   if (state !== "Running" && state !== "Paused")
@@ -190,8 +201,10 @@ export function assertStillRuns(db: Database, ref: string): void {
 }
 
 /**
- * Throws what prevents a VM from running on a host: the host's state, its
- * access to the disks and networks, its memory.
+ * Checks that a VM can run on a host: the state of the host, its access to the disks
+ * and networks of the VM, and its memory.
+ * @throws XapiFailure HOST_NOT_LIVE, HOST_DISABLED, VM_REQUIRES_SR, VM_REQUIRES_NETWORK,
+ *   HOST_NOT_ENOUGH_FREE_MEMORY
  */
 export function assertCanBootHere(
   pool: PoolData,
@@ -225,7 +238,7 @@ export function assertHostRuns(db: Database, host: string): void {
   if (!flag(record, "enabled")) throw new XapiFailure("HOST_DISABLED", [host]);
 }
 
-/** @throws XapiFailure HOST_NOT_ENOUGH_FREE_MEMORY; what other VMs are on their way with is taken */
+/** @throws XapiFailure HOST_NOT_ENOUGH_FREE_MEMORY; memory of VMs that are being migrated to the host counts as used */
 export function assertEnoughMemory(
   { db, state }: PoolData,
   { vm, ref }: Booting,
@@ -259,7 +272,7 @@ function assertSeesStorage(
   }
 }
 
-/** The SRs that a host has at hand. */
+/** The SRs that are connected to a host. */
 export function plugsOf(db: Database, host: string): ReadonlySet<string> {
   return new Set(
     refs(db.get("host", host), "PBDs")
@@ -269,7 +282,7 @@ export function plugsOf(db: Database, host: string): ReadonlySet<string> {
   );
 }
 
-/** A network without any PIF is the host's own business: every host can have it. */
+/** A network without PIFs is internal to each host: it is available on all. */
 function assertSeesNetworks(
   db: Database,
   { vm, ref }: Booting,
@@ -298,7 +311,7 @@ export function possibleHosts(pool: PoolData, vm: string): readonly string[] {
   });
 }
 
-/** The host that XAPI would take: the VM's affinity where possible, else the one with fewest of its group, then with most free memory. */
+/** The host that XAPI would choose: the VM's affinity where possible, else the one with fewest of its group, then with most free memory. */
 export function chooseHost(pool: PoolData, vm: string): string {
   const hosts = possibleHosts(pool, vm);
   const affinity = text(pool.db.get("VM", vm), "affinity");

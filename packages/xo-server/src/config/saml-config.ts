@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { section } from "./config-parts.js";
 import { text } from "./secret-config.js";
 
-/** PEM certificates in characters at most: several of RSA with 4096 bits. */
+/** Maximum length of the PEM certificates, in characters: enough for several of RSA 4096. */
 const MAX_CERTIFICATES = 32_768;
 
 export const SamlConfig = section("Sign-in by SAML 2.0.", {

@@ -76,7 +76,7 @@ const emptyFolder = {
 export const poolCreateFolder = defineOperation({
   ...emptyFolder,
   name: "pool.createFolder",
-  summary: "Create a folder in a pool. It exists also while it is empty.",
+  summary: "Create a folder in a pool. It is kept while it is empty.",
   handler: async ({ id, folder }, context) => {
     const created = toFolderPath(folder);
     await changeEmptyFolders(id, context, (paths) => [...paths, created]);

@@ -18,7 +18,7 @@ export interface NewVmDisk {
 /** Key of a disk's other_config. */
 export const CREATED_FOR = "xo:made_for";
 
-/** Creates an empty disk, which `rollback` deletes. @returns the VDI */
+/** Creates an empty disk, which `rollback` deletes. @returns the VDI @throws XapiError */
 export async function createDisk(
   xapi: Xapi,
   { sr, size, name, description = "", vm }: NewVmDisk,
@@ -52,7 +52,7 @@ export interface NewVbd {
   readonly bootable?: boolean | undefined;
 }
 
-/** Creates a VBD. A running guest detects it once it is plugged. */
+/** Creates a VBD. A running guest detects it once it is plugged. @returns the VBD @throws XapiError */
 export async function createVbd(
   xapi: Xapi,
   { vm, vdi = NULL_REF, type = "Disk", ...vbd }: NewVbd,
@@ -84,7 +84,11 @@ export interface NewInterface {
   readonly ipv6?: readonly string[] | undefined;
 }
 
-/** Creates a VIF. If addresses are given, only packets with these addresses pass. */
+/**
+ * Creates a VIF. With addresses it is locked: packets with other addresses are dropped.
+ * @returns the VIF
+ * @throws XapiError
+ */
 export async function createInterface(
   xapi: Xapi,
   { vm, network, device, mac = "", mtu = 1500, ...more }: NewInterface,

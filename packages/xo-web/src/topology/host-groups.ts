@@ -12,7 +12,7 @@ export interface HostGroup {
 const FEWEST = 4;
 
 /**
- * Hosts with equal cabling are a group, so that different ones are visible.
+ * Groups hosts with equal cabling, so that hosts with different cabling stand out.
  * @param opened keys of groups that are shown host by host
  */
 export function groupHosts(

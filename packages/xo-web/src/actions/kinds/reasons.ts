@@ -30,8 +30,8 @@ export function blocked(
   const blocks = vm["blockedOperations"];
   if (isObject(blocks) && Object.hasOwn(blocks, operation)) {
     const reason = textOf(blocks[operation]);
-    const isSaid = reason !== "" && reason !== "true";
-    return isSaid
+    const hasReason = reason !== "" && reason !== "true";
+    return hasReason
       ? fill(text.actions.reasons.blockedFor, { reason })
       : text.actions.reasons.blocked;
   }

@@ -37,13 +37,14 @@ export const network = {
   },
   rules: {
     heading: "Traffic rules",
-    lead: "A rule of a VIF precedes those of its network. Without a matching rule traffic passes.",
-    none: "No traffic rules: all traffic passes.",
+    lead: "Rules of a VIF take precedence over those of its network. Traffic without a matching rule is allowed.",
+    none: "No traffic rules: all traffic is allowed.",
     add: "Add traffic rule…",
     delete: "Delete traffic rule…",
     addLead:
       "Hosts of XCP-ng apply it at once. Adding a rule for the same traffic changes its action.",
-    deleteLead: "The traffic is treated by the other rules, or passes.",
+    deleteLead:
+      "The other rules then apply to this traffic; without a matching rule it is allowed.",
     button: "Add rule",
     name: "{action} {protocol} {direction} {range}",
     columns: {
