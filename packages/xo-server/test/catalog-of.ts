@@ -19,6 +19,7 @@ export interface Thing extends ViewObject {
 export class FakeCatalog {
   readonly followed: string[] = [];
   readonly #things: (Thing | undefined)[];
+  readonly #loading: Thing[] = [];
   #frames: Frame[] = [];
   readonly #listeners = new Map<(frame: Frame) => void, FeedReader>();
   #revision = 0;
@@ -50,6 +51,16 @@ export class FakeCatalog {
 
   classOf(type: string): string | undefined {
     return this.types.includes(type) ? type.replace(/-.*/, "") : undefined;
+  }
+
+  /** Adds an object of a pool that has been listed, when it is waited for. */
+  addWhenLoaded(thing: Thing): void {
+    this.#loading.push(thing);
+  }
+
+  async loaded(): Promise<void> {
+    await Promise.resolve();
+    this.#things.push(...this.#loading.splice(0));
   }
 
   async follow(className: string): Promise<ViewTable> {

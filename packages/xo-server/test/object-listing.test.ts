@@ -77,6 +77,17 @@ t.test("no subscribers: an empty object", async (t) => {
   t.equal((await list({}, new FakeCatalog([]))).text, "{}");
 });
 
+t.test(
+  "objects of a pool that has just been listed are included",
+  async (t) => {
+    const fake = new FakeCatalog([]);
+    fake.addWhenLoaded({ id: "sr", type: "SR" });
+    t.same(JSON.parse((await list({}, fake)).text), {
+      sr: { id: "sr", type: "SR" },
+    });
+  },
+);
+
 t.test("a type in the filter opens its list directly", async (t) => {
   const { text, fake } = await list({ filter: { type: "VM" } });
   t.same(

@@ -53,6 +53,8 @@ export class ObjectListing {
   ): AsyncGenerator<Buffer> {
     const isMembers = request.format === "members";
     if (isMembers) yield Buffer.from("{");
+    // A pool that has been listed may not have all its rows in the tables yet.
+    await this.#catalog.loaded();
     const writing = { left: request.limit ?? Infinity, isFirst: true };
     for (const className of this.#classesOf(selection)) {
       if (writing.left <= 0) break;
