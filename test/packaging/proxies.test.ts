@@ -158,6 +158,9 @@ function send(url: string, path: string, body?: string): Promise<Answer> {
       },
     );
     sent.on("error", reject);
+    // The proxy may close the connection between the answer and the end of the body, when
+    // the request does not listen any more.
+    sent.on("socket", (socket) => socket.on("error", reject));
     sent.end(body);
   });
 }
