@@ -25,6 +25,7 @@ async function connecting(
   // A login has three times as long.
   const connectTimeoutMs = 30_000;
   const xapi = clientOf(t, pool, { clock, connectTimeoutMs });
+  // It rejects when the client is closed at the end of a test.
   void xapi.connect().catch(() => undefined);
   const logins = () =>
     pool.methods.filter((name) => name === "session.login_with_password");
