@@ -43,7 +43,7 @@ t.test("an error is shown at its field", async (t) => {
       message: "must have …",
       params: { missingProperty: "password" },
     },
-    { instancePath: "/sendTo/0/url", keyword: "pattern", message: "must" },
+    { instancePath: "/targets/0/url", keyword: "pattern", message: "must" },
   ];
   const failure = toFailure(
     new RpcError(10, "invalid parameters", {
@@ -56,7 +56,7 @@ t.test("an error is shown at its field", async (t) => {
   t.same(failure.fields, {
     host: { rule: "pattern", message: "must match pattern" },
     password: { rule: "required", message: "must have …" },
-    sendTo: { rule: "pattern", message: "must" },
+    targets: { rule: "pattern", message: "must" },
   });
   t.match(toFailure(new ConnectionLostError("gone")), { code: undefined });
   t.match(toFailure(new RpcError(-32603, "internal error", null)), {

@@ -24,8 +24,8 @@ const stops = {
 };
 
 /**
- * The names that rows and exports of release 0.1 have, by table and column of
- * JSON. Nothing else in the source has the old names.
+ * Literal names in databases and exports of users of release 0.1, by table, each
+ * with the current name. They are data: nothing else in the source has them.
  */
 const names = {
   alarm_rules: {

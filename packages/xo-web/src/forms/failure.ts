@@ -39,7 +39,7 @@ export function toFailure(error: unknown): FormFailure {
   };
 }
 
-/** The field is the first part of the path (`/sendTo/0/addresses`: `sendTo`), or the missing property. */
+/** The field is the first part of the path (`/targets/0/addresses`: `targets`), or the missing property. */
 function toInputError(error: Json): [string, FieldInputError][] {
   if (!isObject(error)) return [];
   const { instancePath, keyword, message, params } = error;
