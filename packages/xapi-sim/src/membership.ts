@@ -1,3 +1,4 @@
+import type { Clock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { Member } from "./members.js";
 import type { Sessions } from "./sessions.js";
@@ -6,6 +7,7 @@ import { XapiFailure } from "./xapi-failure.js";
 /** The listener of each host, and the coordinator. */
 export class Membership {
   readonly #db: Database;
+  readonly #clock: Clock;
   /** The coordinator of the start first. */
   readonly #members = new Map<string, Member>();
   /** Hosts that are unreachable. */
@@ -15,8 +17,9 @@ export class Membership {
   /** Address of the coordinator of another pool that this one's host has joined. */
   #following: string | undefined;
 
-  constructor(db: Database, members: readonly Member[]) {
+  constructor(db: Database, members: readonly Member[], clock: Clock) {
     this.#db = db;
+    this.#clock = clock;
     const [pool] = db.records("pool");
     if (pool === undefined) throw new Error("the fleet has no pool");
     this.poolRef = pool[0];
@@ -88,6 +91,16 @@ export class Membership {
     return this.#members;
   }
 
+  /** XAPI of a host was started: the record of the host contains the time. */
+  recordAgentStart(hostRef: string): void {
+    const host = this.#db.find("host", hostRef);
+    if (host === undefined) return;
+    const agent_start_time = `${Math.floor(this.#clock.now() / 1000)}.`;
+    this.#db.update("host", hostRef, {
+      other_config: { ...(host["other_config"] as object), agent_start_time },
+    });
+  }
+
   /** Makes the current coordinator stop responding. */
   silence(): void {
     this.#silenced = this.coordinatorRef;
@@ -109,6 +122,7 @@ export class Membership {
     if (next === undefined || this.#db.find("host", next) === undefined)
       throw new XapiFailure("HANDLE_INVALID", ["host", next ?? ""]);
     this.#db.update("pool", this.poolRef, { master: next });
+    this.recordAgentStart(next);
     sessions.endAll();
     // The response to the call that requested this is sent first.
     if (!this.isSilenced(old))

@@ -153,7 +153,11 @@ function assemble(
   const db = new Database(random, options.origin);
   if (options.origin === undefined)
     db.load(fleetOf(options, members), options.fleet === undefined);
-  const membership = new Membership(db, members);
+  const { clock = systemClock } = options;
+  const membership = new Membership(db, members, clock);
+  // A given fleet is served as it is.
+  if (options.fleet === undefined)
+    membership.recordAgentStart(membership.coordinatorRef);
   const core = makeCore(options, { db, random, membership, tls });
   const guests = new GuestWriters(systemContext(core));
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
@@ -197,7 +201,7 @@ function assemble(
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
-    rewind: (generations) => db.rewind(generations),
+    rewind: (generations) => rewind(db, membership, generations),
     stop: async () => {
       churn.stop();
       guests.stop();
@@ -218,6 +222,16 @@ function assemble(
   churn.set(options.churn ?? 0);
   guests.setRate(options.guestWrites ?? 0);
   return pool;
+}
+
+/** XAPI starts again after its database was restored. */
+function rewind(
+  db: Database,
+  membership: Membership,
+  generations: number,
+): void {
+  db.rewind(generations);
+  membership.recordAgentStart(membership.coordinatorRef);
 }
 
 function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {
