@@ -5,13 +5,14 @@ import { checkReadOnly } from "./call-executor.js";
 import { createDeadline } from "./deadline.js";
 import { endSession } from "./end-session.js";
 import { openEventStream } from "./open-event-stream.js";
+import { eventPosition } from "./event-position.js";
 import { injectToken } from "./inject-token.js";
 import { listableClasses, listRecords } from "./listing.js";
 import { isReadingMethod } from "./method-policy.js";
 import { FormerCoordinator } from "./former-coordinator.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
-import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
+import type { CallOptions, EventPosition, Xapi, XapiCounters } from "./xapi.js";
 
 /**
  * Creates a client of one pool. Sends nothing until connect().
@@ -56,6 +57,7 @@ export function createXapi(options: XapiOptions): Xapi {
       scrubErrors(listRecords(listing, className, list)),
     listableClasses: () => scrubErrors(listableClasses(listing)),
     injectToken: () => scrubErrors(requestToken(components)),
+    eventPosition: () => scrubErrors(requestPosition(components)),
     events: (more = {}) => openEventStream(components, more),
     getStream: (more) => scrubErrors(components.streams.get(more)),
     putStream: (body, more) =>
@@ -111,6 +113,12 @@ async function requestToken(parts: XapiComponents): Promise<string> {
   const token = await injectToken(parts);
   parts.pacing.requestToken(token);
   return token;
+}
+
+async function requestPosition(parts: XapiComponents): Promise<EventPosition> {
+  const position = await eventPosition(parts);
+  parts.pacing.requestToken(position.token);
+  return position;
 }
 
 async function disconnect(parts: XapiComponents): Promise<void> {

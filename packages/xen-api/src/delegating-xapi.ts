@@ -79,6 +79,10 @@ export class DelegatingXapi implements Xapi {
     return this.xapi.injectToken();
   }
 
+  eventPosition() {
+    return this.xapi.eventPosition();
+  }
+
   events(options?: EventsOptions) {
     return this.xapi.events(options);
   }

@@ -25,6 +25,8 @@ export interface EventStreamOptions {
   readonly session: XapiSession;
   readonly origins: TokenOrigins;
   readonly injectToken: () => Promise<string>;
+  /** Issuer of the tokens of the current session; see EventPosition. */
+  readonly currentIssuer: () => Promise<string | undefined>;
   readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly backoff: BackoffLimits;
@@ -32,6 +34,8 @@ export interface EventStreamOptions {
   readonly label: string;
   readonly classes: readonly string[];
   readonly from: string;
+  /** Issuer of `from`; see EventPosition. */
+  readonly issuer: string | undefined;
   readonly throttleMs: number;
   readonly eventTimeoutMs: number;
   readonly eventGraceMs: number;
@@ -154,21 +158,36 @@ export class EventStream {
     }
   }
 
-  /** @returns why the stream is lost if the session is not the one that issued our token */
+  /** @returns why the stream is lost if our token may be invalid in the session */
   async #checkSession(connected: Connected): Promise<LostReason | undefined> {
-    const known = this.#options.origins.generationOf(this.#position.token);
-    const generation =
-      this.#connected?.generation ?? known ?? connected.generation;
+    const { issuer, origins } = this.#options;
+    const known = origins.generationOf(this.#position.token);
+    // A token of an earlier process of this program comes with its issuer.
+    const unknown = issuer === undefined ? connected.generation : undefined;
+    const generation = this.#connected?.generation ?? known ?? unknown;
     const address = this.#connected?.address;
     this.#connected ??= connected;
     if (generation === connected.generation) return undefined;
-    // Only distinguishes two reasons of the loss; the next call reports a failing pool.
+    // A pool that fails now is listed when it answers again.
     const fresh = await this.#options.injectToken().catch(() => undefined);
     if (fresh !== undefined && isRewoundInject(fresh, this.#position.token))
       return "token-rewound";
+    if (fresh !== undefined && (await this.#isSameIssuer())) {
+      this.#connected = connected;
+      return undefined;
+    }
     const isSameHost =
       address === undefined || address.host === connected.address.host;
     return isSameHost ? "new-session" : "new-coordinator";
+  }
+
+  /** Does the session belong to the process of XAPI that issued our token? */
+  async #isSameIssuer(): Promise<boolean> {
+    const { issuer, currentIssuer } = this.#options;
+    if (issuer === undefined) return false;
+    // Not known: the pool is listed.
+    const current = await currentIssuer().catch(() => undefined);
+    return current === issuer;
   }
 
   async #poll(

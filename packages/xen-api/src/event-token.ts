@@ -29,8 +29,8 @@ const MAX_TOKENS = 64;
 
 /**
  * The session (login generation) in which each recent token was received. A
- * token of an earlier session is not trusted: the database may have been
- * restored in between.
+ * token of an earlier session is trusted only if the same process of XAPI issues
+ * tokens now (EventPosition): otherwise the database may have been restored.
  */
 export class TokenOrigins {
   readonly #generations = new Map<string, number>();

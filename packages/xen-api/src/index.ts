@@ -19,6 +19,7 @@ export type {
   AsyncCallOptions,
   CallOptions,
   SendOptions,
+  EventPosition,
   EventsOptions,
   ListOptions,
   ListResult,

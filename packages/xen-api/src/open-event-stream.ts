@@ -1,4 +1,5 @@
 import { EventStream } from "./event-stream.js";
+import { tokenIssuer } from "./event-position.js";
 import { injectToken } from "./inject-token.js";
 import { changesMembership, memberAddresses } from "./members.js";
 import type { XapiComponents } from "./components.js";
@@ -18,7 +19,9 @@ export function openEventStream(
     ...components,
     classes,
     injectToken: () => injectToken(components),
+    currentIssuer: () => tokenIssuer(components),
     from: options.from ?? "",
+    issuer: options.issuer,
     throttleMs: options.throttleMs ?? settings.throttleMs,
     signal: AbortSignal.any(signals.filter((signal) => signal !== undefined)),
     onStart: () =>

@@ -74,11 +74,24 @@ export interface ListResult {
   readonly bytes: number;
 }
 
+/** A position in the changes of a pool, from which `events` can continue. */
+export interface EventPosition {
+  /** Token of event.from or event.inject: `<database generation>,<message generation>`. */
+  readonly token: string;
+  /**
+   * The process of XAPI that issued the token. While it is the same, its database was not restored, and the token
+   * is valid in any session. Absent: the pool does not report it; the token is valid in its session only.
+   */
+  readonly issuer?: string;
+}
+
 export interface EventsOptions {
   /** Class filters of event.from: `*`, `VM`, `VM/OpaqueRef:...`. Default `["*"]`. */
   readonly classes?: readonly string[];
   /** Token to continue from. Default: "", all objects are sent first. */
   readonly from?: string;
+  /** See EventPosition. With it the stream continues in other sessions of the same process of XAPI. */
+  readonly issuer?: string | undefined;
   readonly throttleMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -206,6 +219,8 @@ export interface Xapi {
   listableClasses(): Promise<readonly string[]>;
   /** A token for the current state: all changes after this call are newer than the token. */
   injectToken(): Promise<string>;
+  /** As `injectToken`, with the issuer of the token. */
+  eventPosition(): Promise<EventPosition>;
   events(options?: EventsOptions): AsyncIterable<XapiEvents>;
   getStream(
     options: StreamOptions,
