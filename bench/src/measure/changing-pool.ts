@@ -2,7 +2,12 @@ import type { PoolSource } from "@xo-server/inventory";
 import { mirroredClasses, type RecordBatch } from "@xo-server/model";
 import type { ParserPool } from "@xo-server/parser-pool";
 import type { DerivedPool } from "@xo-server/xapi-sim";
-import type { ListOptions, ListResult, XapiEvents } from "@xo-server/xen-api";
+import type {
+  EventPosition,
+  ListOptions,
+  ListResult,
+  XapiEvents,
+} from "@xo-server/xen-api";
 
 /** An object as it is from now on: its record as XAPI writes it in JSON. */
 export interface ChangedRecord {
@@ -62,6 +67,10 @@ export class ChangingPool implements PoolSource {
 
   async injectToken(): Promise<string> {
     return String(this.#generation);
+  }
+
+  async eventPosition(): Promise<EventPosition> {
+    return { token: await this.injectToken() };
   }
 
   async listRecords(

@@ -2,7 +2,12 @@ import type { PoolSource } from "@xo-server/inventory";
 import { datamodel, mirroredClasses, type RecordBatch } from "@xo-server/model";
 import type { ParserPool } from "@xo-server/parser-pool";
 import type { DerivedPool } from "@xo-server/xapi-sim";
-import type { ListOptions, ListResult, XapiEvents } from "@xo-server/xen-api";
+import type {
+  EventPosition,
+  ListOptions,
+  ListResult,
+  XapiEvents,
+} from "@xo-server/xen-api";
 import type { ChangeGenerator, Hours } from "./simulated-day.js";
 
 /** What a source needs beside its objects. */
@@ -43,6 +48,10 @@ export class DerivedSource implements PoolSource {
 
   async injectToken(): Promise<string> {
     return String(this.#generation);
+  }
+
+  async eventPosition(): Promise<EventPosition> {
+    return { token: await this.injectToken() };
   }
 
   async listRecords(

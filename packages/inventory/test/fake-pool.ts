@@ -1,6 +1,7 @@
 import { EventOperation, XapiError } from "@xo-server/model";
 import type { PoolSource } from "@xo-server/inventory";
 import type {
+  EventPosition,
   EventsOptions,
   ListOptions,
   LostReason,
@@ -43,6 +44,8 @@ export class FakePool implements PoolSource {
   #lost: LostReason | Error | undefined;
   #isPolled = false;
   #wake: () => void = () => undefined;
+  /** Issuer of the tokens; a stream with another one is lost. */
+  issuer: string | undefined;
   /** Deletions for which the pool sends no event. */
   forgetsDeletions = false;
 
@@ -106,6 +109,12 @@ export class FakePool implements PoolSource {
     return `${this.#generation},0`;
   }
 
+  async eventPosition(): Promise<EventPosition> {
+    const token = await this.injectToken();
+    const { issuer } = this;
+    return issuer === undefined ? { token } : { token, issuer };
+  }
+
   async listRecords(className: string, options: ListOptions) {
     this.listed.push(className);
     this.mostConcurrentLists = Math.max(
@@ -154,7 +163,9 @@ export class FakePool implements PoolSource {
 
   async *events(options: EventsOptions = {}): AsyncGenerator<XapiEvents> {
     let from = Number.parseInt(options.from ?? "0", 10);
-    const { signal, classes = ["*"] } = options;
+    const { signal, classes = ["*"], issuer } = options;
+    if (issuer !== undefined && issuer !== this.issuer)
+      this.#lost = "new-session";
     const wake = () => {
       this.#wake();
     };

@@ -73,6 +73,22 @@ export class ClassListings {
   }
 
   /**
+   * Replaces `listAll` after `restore`, if events can be applied to the snapshot.
+   * @param token the token up to which the snapshot contains all changes
+   * @returns false: the pool has other classes than the snapshot, and must be listed
+   * @throws errors of the connection or session
+   */
+  async resume(token: string): Promise<boolean> {
+    const listable = await this.#options.source.listableClasses();
+    const due = listable.filter((name) => this.#isConfigured(name));
+    if (due.length !== this.#mirrored.size) return false;
+    if (!due.every((name) => this.#mirrored.has(name))) return false;
+    this.#listable = new Set(listable);
+    this.#messages.resume(token);
+    return true;
+  }
+
+  /**
    * Lists all classes. Classes that fail are reported by `error` and listed
    * again by `listDue`.
    * @param token the event token from before the listing

@@ -46,6 +46,16 @@ export class MessageCheck {
   }
 
   /**
+   * The snapshot contains all changes up to this token. Messages are listed at the
+   * next token if deletions may have been dropped since.
+   */
+  resume(token: string): void {
+    this.reset(token);
+    this.#hasJumped = this.#generation === undefined;
+    this.#listedAt -= this.#minMs;
+  }
+
+  /**
    * To be called after each listing that `isDue` caused.
    * @param foundChanges whether the listing changed anything in the store
    */

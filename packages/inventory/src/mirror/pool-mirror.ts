@@ -193,12 +193,13 @@ export class PoolMirror {
    * listing.
    */
   get #current(): CurrentStatus | undefined {
-    const { hasListed, staleSince, mirrored } = this.#reflector;
+    const { hasListed, staleSince, mirrored, position } = this.#reflector;
     if (!hasListed) return undefined;
     return {
       asOf: staleSince ?? this.#now(),
       isStale: staleSince !== undefined,
       classes: [...mirrored],
+      ...(position?.issuer === undefined ? {} : { position }),
     };
   }
 }

@@ -6,7 +6,7 @@ import type { Xapi, XapiState } from "@xo-server/xen-api";
  */
 export interface PoolSource extends Pick<
   Xapi,
-  "listableClasses" | "injectToken" | "listRecords" | "events"
+  "listableClasses" | "injectToken" | "eventPosition" | "listRecords" | "events"
 > {
   readonly state: { readonly name: XapiState["name"] };
   onState(

@@ -1,9 +1,15 @@
 import { XoError } from "@xo-server/model";
 import { pause, type WallClock } from "@xo-server/kit";
-import { isOlderToken, type XapiEvents } from "@xo-server/xen-api";
+import {
+  isOlderToken,
+  type EventPosition,
+  type XapiEvents,
+} from "@xo-server/xen-api";
 import { backoffMs } from "./backoff.js";
 import { ClassListings, type ClassListingsOptions } from "./class-listings.js";
+import { DueWait } from "./due-wait.js";
 import type { ListingLimiter } from "./listing-limiter.js";
+import { Staleness } from "./staleness.js";
 import { TokenWaiters } from "./token-waiters.js";
 import { untilConnected } from "./until-connected.js";
 import type { SnapshotStatus } from "../snapshot-cache/frame.js";
@@ -45,22 +51,27 @@ export class Reflector {
   /** The last attempt to connect has failed. */
   #isUnreachable = false;
   #since: number;
-  #staleSince: number | undefined;
-  #lastError: Error | undefined;
+  readonly #staleness: Staleness;
   /** The pool does not answer event.from. */
   #silence: Error | undefined;
-  #token: string | undefined;
+  /** Changes up to this position are in the store; undefined while the pool must be listed. */
+  #position: EventPosition | undefined;
+  /** The position is that of the snapshot. */
+  #isRestored = false;
   #hasListed = false;
   /** Failed or lost watches since the last event that was applied. */
   #attempts = 0;
   #restored: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
   /** Ends the wait for the next event, so that due classes are listed. */
-  #wake: (() => void) | undefined;
+  readonly #waiting: DueWait;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
-    this.#since = options.clock.now();
+    const { clock, onState } = options;
+    this.#since = clock.now();
+    this.#waiting = new DueWait(clock);
+    this.#staleness = new Staleness({ clock, onChange: onState });
     this.#listings = new ClassListings({
       ...options,
       now: () => options.clock.now(),
@@ -81,16 +92,24 @@ export class Reflector {
    * watched.
    */
   get staleSince(): number | undefined {
-    return this.#staleSince;
+    return this.#staleness.since;
   }
 
   get lastError(): Error | undefined {
-    return this.#lastError;
+    return this.#staleness.lastError;
   }
 
   /** Token of the last event.from that was applied. */
   get token(): string | undefined {
-    return this.#token;
+    return this.#position?.token;
+  }
+
+  /**
+   * Where the events can continue after a restart; undefined while the store may
+   * differ from the pool as of this position.
+   */
+  get position(): EventPosition | undefined {
+    return this.#listings.error === undefined ? this.#position : undefined;
   }
 
   /**
@@ -125,7 +144,7 @@ export class Reflector {
    */
   requestListing(className: string): Promise<void> {
     const listed = this.#listings.request(className);
-    this.#wake?.();
+    this.#waiting.wake();
     return listed;
   }
 
@@ -142,7 +161,7 @@ export class Reflector {
   async catchUp(): Promise<void> {
     const token = await this.#options.source.injectToken();
     if (this.#abort.signal.aborted) return;
-    if (this.#token === undefined || isOlderToken(this.#token, token))
+    if (this.token === undefined || isOlderToken(this.token, token))
       await this.#waiters.wait(token);
   }
 
@@ -185,14 +204,16 @@ export class Reflector {
     if (restored !== undefined) {
       this.#listings.restore(restored.classes);
       this.#hasListed = true;
-      this.#staleSince = restored.asOf;
+      this.#staleness.restore(restored.asOf);
+      this.#position = restored.position;
+      this.#isRestored = true;
     }
     this.#options.onState();
   }
 
   /**
-   * One cycle: wait for the connection, list, watch until the watch is lost.
-   * Backs off after an error.
+   * One cycle: wait for the connection, list unless events can continue, watch
+   * until the watch is lost. Backs off after an error.
    */
   async #cycle(): Promise<void> {
     const { signal } = this.#abort;
@@ -200,8 +221,10 @@ export class Reflector {
       await Promise.all([this.#untilConnected(), this.#restored]);
       if (signal.aborted) return;
       const { listings } = this.#options;
-      const token = await listings.run(signal, () => this.#list());
-      await this.#watch(token);
+      const from =
+        (await this.#resume()) ??
+        (await listings.run(signal, () => this.#list()));
+      await this.#watch(from);
       this.#attempts++;
     } catch (error) {
       if (signal.aborted) return;
@@ -223,17 +246,34 @@ export class Reflector {
   }
 
   /**
+   * Continues from the last event, of this run or of the snapshot. Whether the
+   * token is still valid is checked by the event stream. After repeated failures the
+   * pool is listed: its event.from may fail always.
+   * @returns undefined: the pool must be listed
+   */
+  async #resume(): Promise<EventPosition | undefined> {
+    const { position } = this;
+    if (position?.issuer === undefined || this.#attempts > 1) return undefined;
+    if (this.#isRestored && !(await this.#listings.resume(position.token)))
+      return undefined;
+    this.#isRestored = false;
+    return position;
+  }
+
+  /**
    * Lists all classes. The token is taken before the listing: changes during
    * the listing come again as events, with newer records.
-   * @returns the token to watch from
+   * @returns the position to watch from
    */
-  async #list(): Promise<string> {
+  async #list(): Promise<EventPosition> {
     this.#enter(this.#hasListed ? "re-listing" : "listing");
-    const token = await this.#options.source.injectToken();
-    await this.#listings.listAll(token, this.#abort.signal);
+    this.#position = undefined;
+    const position = await this.#options.source.eventPosition();
+    await this.#listings.listAll(position.token, this.#abort.signal);
     this.#hasListed = true;
-    this.#markFresh(token);
-    return token;
+    this.#isRestored = false;
+    this.#markFresh(position);
+    return position;
   }
 
   /**
@@ -241,14 +281,15 @@ export class Reflector {
    * between two answers: events that come later are newer than the listing.
    * @throws when the event stream ends without having been aborted
    */
-  async #watch(from: string): Promise<void> {
+  async #watch({ token, issuer }: EventPosition): Promise<void> {
     const { source, classes, throttleMs } = this.#options;
     const { signal } = this.#abort;
     this.#enter("watching");
     const ended = new AbortController();
     const stream = source.events({
       classes: classes ?? ["*"],
-      from,
+      from: token,
+      issuer,
       signal: AbortSignal.any([signal, ended.signal]),
       ...(throttleMs === undefined ? {} : { throttleMs }),
     });
@@ -267,7 +308,7 @@ export class Reflector {
     const { signal } = this.#abort;
     let next = events.next();
     while (!signal.aborted) {
-      const item = await this.#orDue(next);
+      const item = await this.#waiting.for(next, this.#listings.nextDueAt);
       if (item === "due") {
         await this.#listings.listDue(signal);
         this.#settle();
@@ -276,6 +317,7 @@ export class Reflector {
       if (item.done === true) break;
       if (item.value.kind === "lost") {
         logger.info(`${label}: listing again: ${item.value.reason}`);
+        this.#position = undefined;
         this.#markStale();
         return;
       }
@@ -290,34 +332,11 @@ export class Reflector {
       });
   }
 
-  /** Waits for the item, until a class is due. */
-  async #orDue<Item>(item: Promise<Item>): Promise<Item | "due"> {
-    const { clock } = this.#options;
-    const { nextDueAt } = this.#listings;
-    const timer = new AbortController();
-    const due = new Promise<"due">((resolve) => {
-      this.#wake = () => {
-        resolve("due");
-      };
-      if (nextDueAt === undefined) return;
-      void pause(clock, nextDueAt - clock.now(), timer.signal).then(this.#wake);
-    });
-    try {
-      return await Promise.race([item, due]);
-    } finally {
-      timer.abort();
-      this.#wake = undefined;
-      // Awaited again after the listing; until then a rejection must not count
-      // as unhandled.
-      item.catch(() => undefined);
-    }
-  }
-
   async #apply(event: XapiEvents & { kind: "changes" }): Promise<void> {
     const { store, run } = this.#options;
     await Promise.all(event.batches.map((batch) => run(store.apply(batch))));
     this.#attempts = 0;
-    this.#markFresh(event.token);
+    this.#markFresh({ ...this.#position, token: event.token });
     await this.#listings.listDiffering(
       event.token,
       event.validRefCounts,
@@ -330,14 +349,14 @@ export class Reflector {
   /** The session may be alive: only this shows that changes are missed. */
   #onSilence({ forMs, error }: XapiEvents & { kind: "silent" }): void {
     const { logger, label, clock } = this.#options;
-    this.#silence = this.#lastError = error;
+    this.#silence = this.#staleness.lastError = error;
     logger.warn(`${label}: ${error.message}`);
     this.#markStale(clock.now() - forMs);
   }
 
   #onFailure(error: Error): void {
     const { logger, label } = this.#options;
-    this.#lastError = error;
+    this.#staleness.lastError = error;
     this.#markStale();
     logger.warn(`${label}: ${error.message}`);
   }
@@ -352,34 +371,23 @@ export class Reflector {
     );
   }
 
-  /** The store is current up to this token. */
-  #markFresh(token: string): void {
-    this.#token = token;
+  /** The store is current up to this position. */
+  #markFresh(position: EventPosition): void {
+    this.#position = position;
     this.#silence = undefined;
-    this.#waiters.advanceTo(token);
+    this.#waiters.advanceTo(position.token);
     this.#settle();
   }
 
   /** The mirror is stale while a class has failed or events are missing, with that error. */
   #settle(): void {
-    const error = this.#silence ?? this.#listings.error;
     if (this.#options.source.state.name !== "connected") return;
-    const hasChanged = this.#lastError !== error;
-    this.#lastError = error;
-    if (error !== undefined) {
-      if (this.#staleSince === undefined) this.#markStale();
-      else if (hasChanged) this.#options.onState();
-      return;
-    }
-    if (this.#staleSince === undefined) return;
-    this.#staleSince = undefined;
-    this.#options.onState();
+    this.#staleness.settle(this.#silence ?? this.#listings.error);
   }
 
-  #markStale(since = this.#options.clock.now()): void {
-    if (!this.#hasListed || this.#staleSince !== undefined) return;
-    this.#staleSince = since;
-    this.#options.onState();
+  /** Before the first complete listing nothing can be out of date. */
+  #markStale(since?: number): void {
+    if (this.#hasListed) this.#staleness.mark(since);
   }
 
   #enter(state: ReflectorState): void {

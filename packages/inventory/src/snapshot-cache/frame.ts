@@ -1,4 +1,5 @@
 import { RECORD_STRIDE, type RecordBatch } from "@xo-server/model";
+import type { EventPosition } from "@xo-server/xen-api";
 import type { WrittenBatch } from "../store/batch-writer.js";
 
 /** State of the mirror of a pool when a frame was written. */
@@ -7,6 +8,11 @@ export interface SnapshotStatus {
   readonly asOf: number;
   /** Names of the mirrored classes, including those without objects. */
   readonly classes: readonly string[];
+  /**
+   * The file contains all changes up to this position, and perhaps some later
+   * ones. Absent: the pool must be listed.
+   */
+  readonly position?: EventPosition;
 }
 
 /**

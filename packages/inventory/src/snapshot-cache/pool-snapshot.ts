@@ -218,19 +218,22 @@ export class PoolSnapshot {
    * While the pool is watched, `asOf` advances all the time and is no reason to
    * write.
    */
-  #isDue({ isStale, asOf, classes }: CurrentStatus): boolean {
+  #isDue({ isStale, asOf, classes, position }: CurrentStatus): boolean {
     const written = this.#writtenStatus;
     return (
       !this.#file.isOpen ||
       this.#pool.store.revision > this.#writtenRevision ||
       !this.#removals.isEmpty ||
       (isStale && asOf !== written?.asOf) ||
+      // An older token of the same issuer is as good, as nothing has changed.
+      (position !== undefined &&
+        position.issuer !== written?.position?.issuer) ||
       classes.join() !== written?.classes.join()
     );
   }
 
-  async #write({ asOf, classes }: CurrentStatus): Promise<void> {
-    const status = { asOf, classes };
+  async #write({ asOf, classes, position }: CurrentStatus): Promise<void> {
+    const status = { asOf, classes, ...(position && { position }) };
     this.#writtenRevision = await this.#file.write(
       this.#writtenRevision,
       this.#removals,
