@@ -49,8 +49,14 @@ const brokenAnswers = [
 ] as const;
 const silences = ["hang", "drop", "stall"] as const;
 
+/** The events continue in the next session. */
 const loseSession = ({ pool }: FaultTarget) => {
   pool.faults.set("sessionInvalid", { value: true, times: 1 });
+};
+
+/** The pool is listed again. */
+const restartXapi = ({ pool }: FaultTarget) => {
+  pool.restartXapi();
 };
 
 const broken = (name: FaultName, method: string, times: number): Fault => ({
@@ -58,7 +64,7 @@ const broken = (name: FaultName, method: string, times: number): Fault => ({
   apply: (target) => {
     const value = name === "cut" || name === "truncated" ? 100 : true;
     target.pool.faults.set(name, { value, method, times });
-    if (method.endsWith("get_all_records")) loseSession(target);
+    if (method.endsWith("get_all_records")) restartXapi(target);
   },
 });
 
@@ -76,14 +82,14 @@ const refusedListing = (className: string, error: string): Fault => ({
     target.pool.failNext(method, error, [method, "injected"], {
       times: 1 + random(2),
     });
-    loseSession(target);
+    restartXapi(target);
   },
 });
 
 const hostile = (name: string): Fault => ({
   name: `hostile: ${name}`,
   apply: (target, random) => {
-    loseSession(target);
+    restartXapi(target);
     target.link.reset();
     target.link.answerNext(hostileAnswers[name]!, 1 + random(3));
   },
@@ -92,6 +98,7 @@ const hostile = (name: string): Fault => ({
 /** Faults of the connection, of sessions and of the pool as a whole. */
 const plain: readonly Fault[] = [
   { name: "session lost", apply: loseSession },
+  { name: "XAPI restarted", apply: restartXapi },
   {
     name: "events lost",
     apply: ({ pool }) => {
@@ -102,7 +109,7 @@ const plain: readonly Fault[] = [
     name: "booting",
     apply: (target) => {
       target.pool.faults.set("booting", true);
-      loseSession(target);
+      restartXapi(target);
     },
   },
   ...silences.map((name): Fault => ({
@@ -117,7 +124,7 @@ const plain: readonly Fault[] = [
     apply: (target) => {
       const method = "session.login_with_password";
       target.pool.faults.set("http500", { value: true, method, times: 2 });
-      loseSession(target);
+      restartXapi(target);
     },
   },
   {
@@ -161,14 +168,13 @@ const plain: readonly Fault[] = [
     name: "rewind",
     apply: (target) => {
       target.pool.rewind(5);
-      loseSession(target);
     },
   },
   ...[EVENTS, "VM.get_all_records"].map((method): Fault => ({
     name: `trickle ${method}`,
     apply: (target) => {
       target.pool.faults.set("trickle", { value: 20_000, method });
-      if (method !== EVENTS) loseSession(target);
+      if (method !== EVENTS) restartXapi(target);
     },
   })),
   {

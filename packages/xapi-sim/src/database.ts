@@ -194,6 +194,10 @@ export class Database {
     this.#generation = Math.max(0, this.#generation - generations);
     for (const row of this.#journal.since(this.#generation))
       row.modified = this.#generation;
+  }
+
+  /** Deletions are not in the database that XAPI reads when it starts. */
+  forgetDeletions(): void {
     for (const table of this.#tables.values()) table.deletions = [];
   }
 

@@ -95,9 +95,12 @@ export class Membership {
   recordAgentStart(hostRef: string): void {
     const host = this.#db.find("host", hostRef);
     if (host === undefined) return;
-    const agent_start_time = `${Math.floor(this.#clock.now() / 1000)}.`;
+    const config = host["other_config"] as Record<string, string>;
+    const before = Number.parseInt(config["agent_start_time"] ?? "0", 10);
+    // No real toolstack starts twice within a second.
+    const now = Math.max(before + 1, Math.floor(this.#clock.now() / 1000));
     this.#db.update("host", hostRef, {
-      other_config: { ...(host["other_config"] as object), agent_start_time },
+      other_config: { ...config, agent_start_time: `${now}.` },
     });
   }
 
@@ -122,6 +125,7 @@ export class Membership {
     if (next === undefined || this.#db.find("host", next) === undefined)
       throw new XapiFailure("HANDLE_INVALID", ["host", next ?? ""]);
     this.#db.update("pool", this.poolRef, { master: next });
+    this.#db.forgetDeletions();
     this.recordAgentStart(next);
     sessions.endAll();
     // The response to the call that requested this is sent first.

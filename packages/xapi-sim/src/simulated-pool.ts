@@ -104,9 +104,11 @@ export interface SimulatedPool {
   promote(hostRef?: string): string;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
+  /** XAPI of the coordinator is started again: sessions end, and deletions are forgotten. */
+  restartXapi(): void;
   /**
-   * Rewinds the database by a number of changes, as if restored from a backup: tokens of clients
-   * lie in the future.
+   * Rewinds the database by a number of changes, as if restored from a backup, and starts XAPI
+   * again: tokens of clients lie in the future.
    */
   rewind(generations: number): void;
   stop(): Promise<void>;
@@ -153,16 +155,11 @@ function assemble(
   const db = new Database(random, options.origin);
   if (options.origin === undefined)
     db.load(fleetOf(options, members), options.fleet === undefined);
-  const { clock = systemClock } = options;
-  const membership = new Membership(db, members, clock);
-  // A given fleet is served as it is.
-  if (options.fleet === undefined)
-    membership.recordAgentStart(membership.coordinatorRef);
+  const membership = new Membership(db, members, options.clock ?? systemClock);
   const core = makeCore(options, { db, random, membership, tls });
   const guests = new GuestWriters(systemContext(core));
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
-  if (options.origin === undefined)
-    prepare(core, options.prepare ?? ["json", "xml"]);
+  startXapi(core, membership, options);
 
   const pool: SimulatedPool = {
     name: poolName(options),
@@ -201,7 +198,8 @@ function assemble(
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
-    rewind: (generations) => rewind(db, membership, generations),
+    restartXapi: () => restartXapi(core, membership),
+    rewind: (generations) => restartXapi(core, membership, generations),
     stop: async () => {
       churn.stop();
       guests.stop();
@@ -224,14 +222,27 @@ function assemble(
   return pool;
 }
 
-/** XAPI starts again after its database was restored. */
-function rewind(
-  db: Database,
+function startXapi(
+  core: Core,
   membership: Membership,
-  generations: number,
+  { fleet, origin, prepare: formats = ["json", "xml"] }: PoolOptions,
 ): void {
-  db.rewind(generations);
+  // A given fleet is served as it is.
+  if (fleet === undefined)
+    membership.recordAgentStart(membership.coordinatorRef);
+  if (origin === undefined) prepare(core, formats);
+}
+
+/** @param generations changes that its database has lost */
+function restartXapi(
+  { db, sessions }: Core,
+  membership: Membership,
+  generations = 0,
+): void {
+  if (generations > 0) db.rewind(generations);
+  db.forgetDeletions();
   membership.recordAgentStart(membership.coordinatorRef);
+  sessions.endAll();
 }
 
 function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {

@@ -156,6 +156,7 @@ t.test(
     const { pool, client } = await tinyPool(t);
     const token = await tokenNow(client);
     pool.rewind(5);
+    await client.logIn();
     pool.database.update("VM", VM, { name_label: "x" });
     const answer = await from(client, ["*"], token);
     t.same(answer.events, []);

@@ -47,3 +47,33 @@ t.test(
     t.notOk(answered);
   },
 );
+
+t.test(
+  "XAPI that is started again ends sessions, forgets deletions and records the time",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    const startOf = async () => {
+      const master = (await client.call("pool.get_master", POOL)) as string;
+      const config = await client.call("host.get_other_config", master);
+      return Number(
+        (config as Record<string, string>)["agent_start_time"] ?? 0,
+      );
+    };
+    const before = await startOf();
+    const vm = await client.call("VM.get_all");
+    const token = await client.call("event.inject", "pool", POOL);
+    pool.database.destroy("VM", (vm as string[])[0]!);
+    pool.restartXapi();
+    await t.rejects(client.call("VM.get_all"), { message: /^SESSION_INVALID/ });
+    await client.logIn();
+    const started = await startOf();
+    t.ok(started > before);
+    pool.restartXapi();
+    await client.logIn();
+    t.ok((await startOf()) > started, "even within a second");
+    const { events } = (await client.call("event.from", ["VM"], token, 0)) as {
+      events: readonly object[];
+    };
+    t.same(events, []);
+  },
+);

@@ -30,6 +30,7 @@ export interface Control {
   /**
    * Rewinds the database by a number of changes, as if restored from a backup.
    */
+  restartXapi(): void;
   rewind(generations: number): void;
   /** A host is down for a duration, or permanently. */
   lose(hostRef: string, loss: Loss): void;
@@ -61,6 +62,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/faults    {"delay": 500, "cut": {"value": 1000, "method": "VM.get_all_records", "times": 1}, "trickle": false}
  *                       bodies of transfers: {"pause": {"value": 60000, "after": 1e6, "method": "http/get_export_raw_vdi"}}
  *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
+ *   POST /sim/restart   {}: XAPI of the coordinator
  *   POST /sim/rewind    {"generations": 1000}
  *   POST /sim/churn     {"perSecond": 100}
  *   POST /sim/lose      {"host": "OpaqueRef:...", "crash": true, "backAfter": 60000}
@@ -112,6 +114,9 @@ async function applyControl(
       break;
     case "/sim/promote":
       control.promote(message["host"] as string | undefined);
+      break;
+    case "/sim/restart":
+      control.restartXapi();
       break;
     case "/sim/rewind":
       control.rewind(Number(message["generations"] ?? 1000));

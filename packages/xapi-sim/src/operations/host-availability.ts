@@ -110,6 +110,7 @@ export function restartAgent(context: CallContext, host: string): void {
     const record = db.find("host", host);
     if (record === undefined) return;
     const agent_start_time = `${Math.floor(clock.now() / 1000)}.`;
+    if (away) db.forgetDeletions();
     db.update("host", host, {
       other_config: { ...map(record, "other_config"), agent_start_time },
       pending_guidances: refs(record, "pending_guidances").filter(
