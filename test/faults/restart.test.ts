@@ -78,6 +78,23 @@ t.test(
       t.equal(await third.server.stop(), 0);
     });
 
+    t.test("the pool refuses all listings", LIMIT, async (t) => {
+      const LISTING = { value: true, method: "VM.get_all_records" };
+      await setFault(pool!, "http500", LISTING);
+      const fourth = await start();
+      const { pools } = await fourth.page.until(
+        ({ pools }) =>
+          pools["p"]?.state === "watching" && pools["p"].staleSince == null,
+      );
+      t.equal(pools["p"]!.error ?? null, null, "it is not listed");
+      await fetch(`${pool!.url}/sim/restart`, { method: "POST" });
+      await fourth.page.until(({ pools }) => pools["p"]!.error != null);
+      t.match(fourth.server.output, /responded with HTTP 500/);
+      await setFault(pool!, "http500", false);
+      await fourth.page.until(({ pools }) => pools["p"]!.staleSince == null);
+      t.equal(await fourth.server.stop(), 0);
+    });
+
     t.test("no password of the pool is in the persisted data", async (t) => {
       const bytes = Buffer.concat(
         readdirSync(folder).map((name) => readFileSync(join(folder, name))),
