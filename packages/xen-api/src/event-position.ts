@@ -17,6 +17,10 @@ export async function eventPosition(
   return issuer !== undefined && isOneSession ? { token, issuer } : { token };
 }
 
+export function isSameCoordinator(issuer: string, other: string): boolean {
+  return issuer.split(" ")[0] === other.split(" ")[0];
+}
+
 /**
  * Identifies the process of XAPI that issues tokens now: the coordinator, and the start of its
  * toolstack, which XAPI writes into `host.other_config` at each start (`agent_start_time`, seconds

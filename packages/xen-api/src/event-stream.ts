@@ -7,6 +7,7 @@ import {
   MAX_BAD_ANSWERS,
   type StreamPosition,
 } from "./event-policy.js";
+import { isSameCoordinator } from "./event-position.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
 import {
@@ -172,22 +173,28 @@ export class EventStream {
     const fresh = await this.#options.injectToken().catch(() => undefined);
     if (fresh !== undefined && isRewoundInject(fresh, this.#position.token))
       return "token-rewound";
-    if (fresh !== undefined && (await this.#isSameIssuer())) {
+    const changed = await this.#changedIssuer();
+    if (fresh !== undefined && changed === "same") {
       this.#connected = connected;
       return undefined;
     }
     const isSameHost =
       address === undefined || address.host === connected.address.host;
-    return isSameHost ? "new-session" : "new-coordinator";
+    if (!isSameHost) return "new-coordinator";
+    return changed === "same" ? "new-session" : changed;
   }
 
-  /** Does the session belong to the process of XAPI that issued our token? */
-  async #isSameIssuer(): Promise<boolean> {
+  /** Compares the process of XAPI that issues tokens now with that of our token. */
+  async #changedIssuer(): Promise<"same" | LostReason> {
     const { issuer, currentIssuer } = this.#options;
-    if (issuer === undefined) return false;
+    if (issuer === undefined) return "new-session";
     // Not known: the pool is listed.
     const current = await currentIssuer().catch(() => undefined);
-    return current === issuer;
+    if (current === undefined) return "new-session";
+    if (current === issuer) return "same";
+    return isSameCoordinator(current, issuer)
+      ? "xapi-restarted"
+      : "new-coordinator";
   }
 
   async #poll(

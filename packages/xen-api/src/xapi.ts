@@ -97,7 +97,11 @@ export interface EventsOptions {
 }
 
 export type LostReason =
-  "events-lost" | "new-session" | "new-coordinator" | "token-rewound";
+  | "events-lost"
+  | "new-session"
+  | "new-coordinator"
+  | "xapi-restarted"
+  | "token-rewound";
 
 /**
  * Items of the event stream. `lost` is always the last one: list all records

@@ -100,7 +100,7 @@ t.test(
 );
 
 for (const [why, startedAt, injected, reason] of [
-  ["XAPI was started again", ["1.", "2."], 200, "new-session"],
+  ["XAPI was started again", ["1.", "2."], 200, "xapi-restarted"],
   ["nobody says who issues tokens now", ["1.", undefined], 200, "new-session"],
   ["the database is older than the token", ["1.", "1."], 90, "token-rewound"],
 ] as const)
@@ -124,8 +124,8 @@ t.test(
   async (t) => {
     for (const [issuer, expected] of [
       [`${HOST} 1.`, { kind: "changes", token: tokenOf(101) }],
-      [`${HOST} 0.`, { kind: "lost", reason: "new-session" }],
-      ["OpaqueRef:other 1.", { kind: "lost", reason: "new-session" }],
+      [`${HOST} 0.`, { kind: "lost", reason: "xapi-restarted" }],
+      ["OpaqueRef:other 1.", { kind: "lost", reason: "new-coordinator" }],
     ] as const) {
       const pool = await startPool(
         t,
