@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Test } from "tap";
 import { RunningProgram } from "../running-program.js";
 import { simulate, type Simulated } from "../simulated.js";
@@ -24,6 +25,9 @@ export function missing(...path: readonly string[]): string | false {
     : "test/clients/get-clients.sh installs it";
   return `no ${join(...path)} in $XO_CLIENTS: ${reason}`;
 }
+
+/** Pause between two requests that wait for the program, which needs the CPU. */
+const POLL_MS = 50;
 
 export const USER = "admin";
 export const PASSWORD = "correct horse battery";
@@ -66,10 +70,9 @@ export async function startTestbed(t: Test): Promise<Testbed> {
   const token = await createToken(url);
   const headers = { cookie: `authenticationToken=${token}` };
   // It is listed last, with the other VMs.
-  for (let status = 404; status !== 200;)
-    ({ status } = await fetch(`${url}/rest/v0/vm-templates/${template}`, {
-      headers,
-    }));
+  const isListed = async () =>
+    (await fetch(`${url}/rest/v0/vm-templates/${template}`, { headers })).ok;
+  while (!(await isListed())) await setTimeout(POLL_MS);
   return { url, server, token, folder: join(folder, "client"), template };
 }
 
