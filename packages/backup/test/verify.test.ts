@@ -15,19 +15,41 @@ import { readBackupDisk } from "./repository-content.js";
 
 const MIB = 1024 * 1024;
 
+const OPTIONS = { passphrase: "p", scryptN: 16 };
+
 /** A repository with one backup of random bytes in several packs. */
-async function newBackup(parity = false, clock = { now: 0 }) {
+async function writeFirstBackup(parity: boolean) {
   const storage = new MemoryStorage();
   const repository = await Repository.create(storage, {
-    passphrase: "p",
-    scryptN: 16,
+    ...OPTIONS,
     parity,
-    now: () => clock.now,
+    now: () => 0,
   });
   const disk = new MemoryDisk(40 * MIB);
   randomFillSync(disk.bytes);
+  const { id } = await writeBackup(repository, {
+    disks: [{ name: "disk", source: disk }],
+  });
+  return { files: storage.files, bytes: disk.bytes, id };
+}
+
+/** Without and with parity: written once, because hashing 40 MiB takes most of the time of a test. */
+const firstBackups = new Map<boolean, ReturnType<typeof writeFirstBackup>>();
+
+/** A copy of the backup, its disk and its repository. Nobody changes the bytes of a file in place. */
+async function newBackup(parity = false, clock = { now: 0 }) {
+  const first = firstBackups.get(parity) ?? writeFirstBackup(parity);
+  firstBackups.set(parity, first);
+  const { files, bytes, id } = await first;
+  const storage = new MemoryStorage(new Map(files));
+  const repository = await Repository.open(
+    storage,
+    { passphrase: OPTIONS.passphrase },
+    { now: () => clock.now },
+  );
+  const disk = new MemoryDisk(bytes.length);
+  bytes.copy(disk.bytes);
   const disks = [{ name: "disk", source: disk }];
-  const { id } = await writeBackup(repository, { disks });
   const { packs } = await repository.readManifest(id);
   // The others have lists of chunks.
   const content = packs.filter(
@@ -188,8 +210,7 @@ t.test("what a storage changes while it stores is no backup", async (t) => {
     }
   }
   const storage = new Forgetful();
-  const options = { passphrase: "p", scryptN: 16 };
-  const repository = await Repository.create(storage, options);
+  const repository = await Repository.create(storage, OPTIONS);
   const source = new MemoryDisk(2 * MIB);
   randomFillSync(source.bytes);
   const input = { disks: [{ name: "disk", source }] };
@@ -236,9 +257,8 @@ t.test("a log without its last entry: the backup is reported", async (t) => {
 /** A backup and its copy in a second repository; damaged packs are in quarantine/. */
 async function newDamagedBackup() {
   const storage = new MemoryStorage();
-  const options = { passphrase: "p", scryptN: 16 };
-  const repository = await Repository.create(storage, options);
-  const second = await Repository.create(new MemoryStorage(), options);
+  const repository = await Repository.create(storage, OPTIONS);
+  const second = await Repository.create(new MemoryStorage(), OPTIONS);
   const disk = new MemoryDisk(21 * MIB + 5000);
   randomFillSync(disk.bytes.subarray(0, 18 * MIB));
   // Text in between, so that zstd is used too.
