@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { XoError } from "@xo-server/model";
-import { listCurrentTables } from "./engines/current-tables.js";
+import { hasTable } from "./engines/current-tables.js";
 import type { Engine } from "./engines/engine.js";
 import { isPostgres } from "./engines/open-engine.js";
 import type { StoreSettings } from "./options.js";
@@ -112,9 +112,8 @@ async function checkCreation(
       });
 }
 
-async function hasTables(engine: Engine): Promise<boolean> {
-  const tables = await listCurrentTables(engine.reader, engine);
-  return tables.some(({ name }) => name === "meta");
+function hasTables(engine: Engine): Promise<boolean> {
+  return hasTable(engine.reader, engine, "meta");
 }
 
 /** @returns undefined: there is no such file */

@@ -32,7 +32,10 @@ export async function inspectStore(
   const engine = await openEngine(settings.location, settings);
   try {
     const problems = (await engine.checkIntegrity?.()) ?? [];
-    const { applied, newer, isUsable } = await readSchema(engine.reader);
+    const { applied, newer, isUsable } = await readSchema(
+      engine.reader,
+      engine,
+    );
     const loss =
       applied.length > 0 ? await findLoss(engine, settings) : undefined;
     return {

@@ -114,6 +114,7 @@ async function migrateStore(
   const { clock: timers, logger } = settings;
   await withMigrationLock(engine, (db) =>
     migrate(db, {
+      engine,
       ...copyBeforeMigration({ engine, ...settings }),
       checkServers: (migration) =>
         checkOlderServers(db, engine, { migration, timers, logger }),

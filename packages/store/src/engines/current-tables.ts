@@ -18,3 +18,16 @@ export async function listCurrentTables(
   }>`select current_schema() as current`.execute(db);
   return tables.filter(({ schema }) => schema === rows[0]!.current);
 }
+
+/** Whether statements without a schema find this table. Reads no descriptions of other tables. */
+export async function hasTable(
+  db: Kysely<Tables>,
+  { name: engine }: Pick<Engine, "name">,
+  table: string,
+): Promise<boolean> {
+  const query =
+    engine === "sqlite"
+      ? sql`select name from sqlite_master where type = 'table' and name = ${table}`
+      : sql`select 1 where to_regclass(${table}) is not null`;
+  return (await query.execute(db)).rows.length > 0;
+}

@@ -64,7 +64,7 @@ function parse(text: string, timezone: string | undefined): Cron {
   }
 }
 
-/** Binary search: 25 steps for a schedule of every second over a year. */
+/** Usually there is one time; else a binary search: 25 steps for a schedule of every second over a year. */
 function findLast(
   next: Times["next"],
   after: number,
@@ -72,8 +72,10 @@ function findLast(
 ): number | undefined {
   const first = next(after);
   if (first === undefined || first > until) return undefined;
-  let found = first;
-  let low = first;
+  const second = next(first);
+  if (second === undefined || second > until) return first;
+  let found = second;
+  let low = second;
   let high = until;
   while (high - low > SECOND_MS) {
     const middle = Math.floor((low + high) / 2);

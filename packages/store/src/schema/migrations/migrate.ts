@@ -6,6 +6,8 @@ import {
   type Kysely,
   type Migration,
 } from "kysely";
+import { hasTable } from "../../engines/current-tables.js";
+import type { Engine } from "../../engines/engine.js";
 import type { Tables } from "../tables.js";
 import { migrations } from "./all.js";
 import type { Schema } from "./create-table.js";
@@ -32,6 +34,7 @@ export interface SchemaState {
 }
 
 export interface MigrationSteps {
+  readonly engine: Pick<Engine, "name">;
   /** Called before a migration that is not additive. Throws while servers of an older version run. */
   readonly checkServers: (migration: string) => Promise<void>;
   /** Called before the tables of an existing database are changed; both are names of migrations. */
@@ -49,14 +52,16 @@ export interface MigrationSteps {
  */
 export async function migrate(
   db: Kysely<Tables>,
-  { checkServers, beforeMigration, onNewer, findCopy }: MigrationSteps,
+  { engine, checkServers, beforeMigration, onNewer, findCopy }: MigrationSteps,
 ): Promise<void> {
-  const { applied, newer, isUsable } = await readSchema(db);
+  const { applied, newer, isUsable } = await readSchema(db, engine);
   if (newer !== undefined) {
     if (!isUsable) throw tooNew(newer, await findCopy());
     onNewer(newer);
     return;
   }
+  // Kysely would read the columns of all tables twice more before it finds nothing to do.
+  if (names.every((name) => applied.includes(name))) return;
   const from = applied.toSorted().at(-1);
   if (from !== undefined && from !== currentSchema) {
     const breaking = names.find(
@@ -113,8 +118,11 @@ function tooNew(newer: string, copy: string | undefined): XoError {
  * Reads which migrations a database has, and whether this version can use it:
  * also one of a newer version that only extended the schema.
  */
-export async function readSchema(db: Kysely<Tables>): Promise<SchemaState> {
-  const applied = await appliedSteps(db);
+export async function readSchema(
+  db: Kysely<Tables>,
+  engine: Pick<Engine, "name">,
+): Promise<SchemaState> {
+  const applied = await appliedSteps(db, engine);
   const newer = applied
     .toSorted()
     .findLast((name) => !Object.hasOwn(migrations, name));
@@ -128,11 +136,11 @@ export async function readSchema(db: Kysely<Tables>): Promise<SchemaState> {
 }
 
 /** Names of the migrations of a database, in no order. */
-async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
-  const tables = await db.introspection.getTables({
-    withInternalKyselyTables: true,
-  });
-  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return [];
+async function appliedSteps(
+  db: Kysely<Tables>,
+  engine: Pick<Engine, "name">,
+): Promise<string[]> {
+  if (!(await hasTable(db, engine, DEFAULT_MIGRATION_TABLE))) return [];
   const { rows } = await sql<{
     name: string;
   }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
