@@ -1,5 +1,8 @@
 import { join } from "node:path";
-import type { StoreHarness } from "@xo-server/store/conformance";
+import {
+  writeEmptyDatabase,
+  type StoreHarness,
+} from "@xo-server/store/conformance";
 import { openSqlite } from "../src/engines/sqlite-binding.js";
 
 /** A separate file for each database. */
@@ -23,5 +26,14 @@ export const sqliteHarness: StoreHarness = {
       },
       remove: async () => undefined, // The folder is deleted.
     };
+  },
+};
+
+/** The same, with the tables of this version. */
+export const migratedSqliteHarness: StoreHarness = {
+  async createDatabase(folder) {
+    const database = await sqliteHarness.createDatabase(folder);
+    await writeEmptyDatabase(database.location);
+    return database;
   },
 };

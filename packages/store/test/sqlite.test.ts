@@ -1,5 +1,5 @@
 import t from "tap";
 import { testStore } from "@xo-server/store/conformance";
-import { sqliteHarness } from "./sqlite-harness.js";
+import { migratedSqliteHarness } from "./sqlite-harness.js";
 
-t.test("SQLite", (t) => testStore(t, sqliteHarness));
+t.test("SQLite", (t) => testStore(t, migratedSqliteHarness));

@@ -122,8 +122,13 @@ function holds(
   const newest = Math.max(...all.map(({ time }) => time));
   if (!kept.some(({ time }) => time === newest)) return false;
   if (kept.length < Math.min(all.length, rules.keepLast)) return false;
-  const day = (time: number) =>
-    new Date(time).toLocaleDateString("sv", { timeZone: zone });
+  const format = new Intl.DateTimeFormat("sv", { timeZone: zone });
+  const days = new Map<number, string>();
+  const day = (time: number) => {
+    const known = days.get(time) ?? format.format(time);
+    days.set(time, known);
+    return known;
+  };
   const week = (time: number) =>
     Math.floor((Date.parse(day(time)) / DAY + 3) / 7);
   const periods: [number, (time: number) => string | number][] = [

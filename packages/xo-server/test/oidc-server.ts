@@ -64,7 +64,7 @@ export class OidcServer {
       claims: { profile: ["preferred_username", "groups"], email: ["email"] },
       cookies: { keys: [randomBytes(16).toString("hex")] },
       features: { devInteractions: { enabled: false } },
-      jwks: { keys: [createKey()] },
+      jwks: { keys: [(signingKey ??= createKey())] },
       pkce: { required: () => true },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       findAccount: (_, sub) => ({
@@ -106,6 +106,9 @@ export class OidcServer {
     );
   }
 }
+
+/** One for all servers of this process: a key of RSA takes long to generate. */
+let signingKey: ReturnType<typeof createKey> | undefined;
 
 function createKey() {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

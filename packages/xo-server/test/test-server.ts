@@ -1,4 +1,8 @@
 import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeEmptyDatabase } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -34,15 +38,18 @@ export async function startTestServer(
   const pools: FakePool[] = [];
   const lines: string[] = [];
   const loaded = loadConfig(undefined, overrides, nowhere);
+  const { auth, store } = loaded.config;
+  const location = store.location || (await createDatabase(t));
   const server = await startServer({
     ...loaded,
-    // Short passwords, unless the test is about their length.
-    config: yaml.includes("minPasswordLength")
-      ? loaded.config
-      : {
-          ...loaded.config,
-          auth: { ...loaded.config.auth, minPasswordLength: 1 },
-        },
+    config: {
+      ...loaded.config,
+      store: { ...store, location },
+      // Short passwords, unless the test is about their length.
+      auth: yaml.includes("minPasswordLength")
+        ? auth
+        : { ...auth, minPasswordLength: 1 },
+    },
     loggers: createLoggers({ destination: { write: (l) => lines.push(l) } }),
     env: { XO_ADMIN_PASSWORD: ADMIN_PASSWORD },
     async createPool(settings: PoolSettings) {
@@ -65,6 +72,15 @@ export async function startTestServer(
     connect: (path = "/api/") => TestClient.open(`ws://${host}${path}`),
     stop: () => server.stop(),
   };
+}
+
+/** Not in the folder of the test, which may replace that. */
+async function createDatabase(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "xo-server-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const location = join(folder, "store.db");
+  await writeEmptyDatabase(location);
+  return location;
 }
 
 interface Message {

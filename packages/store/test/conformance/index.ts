@@ -35,6 +35,7 @@ export {
   type StoreHarness,
   type TestDatabase,
 } from "./harness.js";
+export { writeEmptyDatabase } from "./empty-database.js";
 export { createManualClock, type ManualClock } from "./manual-clock.js";
 
 /** The contract of every engine. */
