@@ -29,16 +29,30 @@ t.test(
   },
 );
 
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly resolved?: string; readonly libc?: string[] }>
+  >;
+}
+
+const readLockFile = () =>
+  JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as LockFile;
+
 t.test("the lock file names no download addresses", async (t) => {
-  const lock = JSON.parse(
-    readFileSync(join(root, "package-lock.json"), "utf8"),
-  ) as {
-    packages: Record<string, { resolved?: string }>;
-  };
-  const wrong = Object.entries(lock.packages).filter(([, { resolved }]) =>
-    resolved?.includes("://"),
+  const wrong = Object.entries(readLockFile().packages).filter(
+    ([, { resolved }]) => resolved?.includes("://"),
   );
   t.same(wrong, []);
+});
+
+t.test("SQLite is installed for one C library", async (t) => {
+  // libsql's packages do not name it themselves: npm would install 10 MB more.
+  const found = Object.entries(readLockFile().packages).filter(([name]) =>
+    name.startsWith("node_modules/@libsql/linux-"),
+  );
+  t.ok(found.length >= 4);
+  for (const [name, { libc }] of found)
+    t.same(libc, [name.includes("musl") ? "musl" : "glibc"], name);
 });
 
 t.test(
