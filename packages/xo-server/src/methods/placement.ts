@@ -9,6 +9,7 @@ import type { RestRoute } from "../operations/rest-route.js";
 import { parseChanges } from "../placement/parse-changes.js";
 import { defaultMaxFailures } from "../placement/default-max-failures.js";
 import { applyPlan } from "../placement/apply-plan.js";
+import * as inputs from "../placement/input-schemas.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
 import type { Action } from "../rights/actions.js";
@@ -150,7 +151,7 @@ export const placementWhatIf = defineOperation({
     "Return the capacity of a pool and the number of host failures that it tolerates, after hypothetical changes of hosts and VMs.",
   params: Type.Object({
     pool,
-    changes: Type.Array(schemas.ChangeInput, {
+    changes: Type.Array(inputs.ChangeInput, {
       maxItems: MAX_CHANGES,
       description: "Hypothetical changes, applied in order.",
     }),
@@ -256,7 +257,7 @@ export const placementApply = defineOperation({
     "Execute actions of a plan. Each action is checked again before it starts; the first failure ends the execution. Requires operate:start or operate:migrate on each VM and operate:place on each host.",
   params: Type.Object({
     pool,
-    actions: Type.Array(schemas.ActionInput, {
+    actions: Type.Array(inputs.ActionInput, {
       minItems: 1,
       maxItems: MAX_ACTIONS,
       description:
@@ -318,7 +319,7 @@ const CHECKS_PER_TURN = 64;
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
  */
 async function checkActions(
-  actions: readonly Static<typeof schemas.ActionInput>[],
+  actions: readonly Static<typeof inputs.ActionInput>[],
   rights: Pick<HandlerContext, "check">,
 ): Promise<void> {
   const hosts = new Map<string, Action>();

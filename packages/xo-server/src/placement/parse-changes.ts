@@ -6,7 +6,7 @@ import type {
   VmModel,
 } from "@xo-server/placement";
 import type { Static } from "typebox";
-import type { ChangeInput } from "./schemas.js";
+import type { ChangeInput } from "./input-schemas.js";
 
 const newHost = { state: "up", networks: [], srs: [] } as const;
 const newVm = { vcpus: 1, srs: [], networks: [] } as const;
