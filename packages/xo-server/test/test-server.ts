@@ -1,8 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { writeEmptyDatabase } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -12,6 +8,7 @@ import { startServer } from "../src/boot/start-server.js";
 import type { ServerOptions } from "../src/boot/server-options.js";
 import { cheapCosts } from "./cheap-costs.js";
 import { FakePool } from "./fake-pool.js";
+import { createDatabase } from "./new-database.js";
 
 export interface TestServer {
   /** `127.0.0.1:port` */
@@ -39,12 +36,14 @@ export async function startTestServer(
   const lines: string[] = [];
   const loaded = loadConfig(undefined, overrides, nowhere);
   const { auth, store } = loaded.config;
-  const location = store.location || (await createDatabase(t));
   const server = await startServer({
     ...loaded,
     config: {
       ...loaded.config,
-      store: { ...store, location },
+      store:
+        store.location === ""
+          ? { ...store, ...(await createDatabase(t)) }
+          : store,
       // Short passwords, unless the test is about their length.
       auth: yaml.includes("minPasswordLength")
         ? auth
@@ -72,15 +71,6 @@ export async function startTestServer(
     connect: (path = "/api/") => TestClient.open(`ws://${host}${path}`),
     stop: () => server.stop(),
   };
-}
-
-/** Not in the folder of the test, which may replace that. */
-async function createDatabase(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "xo-server-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const location = join(folder, "store.db");
-  await writeEmptyDatabase(location);
-  return location;
 }
 
 interface Message {
