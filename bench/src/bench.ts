@@ -2,7 +2,7 @@
 export interface Bench {
   /** One line for the list of benches. */
   readonly summary: string;
-  /** The value of an option on the command line. */
+  /** Its options, as the command line shows them. */
   readonly usage: string;
   /**
    * Measures, prints and writes. Progress goes to stderr, the result to stdout.

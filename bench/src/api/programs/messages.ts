@@ -5,14 +5,16 @@ import { exchangeMessages, type MessageFigures } from "../message-exchange.js";
 import { MeasuredServer } from "../measured-server.js";
 import { startPlainServer } from "../plain-server.js";
 
+/** Sizes of messages, bytes. */
 const SMALL = 100;
 const LARGE = 2200;
-const TURNS = 3;
+/** The three variants alternate that many times. */
+const ROUNDS = 3;
 
 const titles = {
   calls: "calls and answers",
   oneWay: "notifications to the server",
-  ground: "ws alone, echo",
+  baseline: "ws alone, echo",
 } as const;
 
 // Calls and answers over one socket, and notifications one way; the same through `ws` alone.
@@ -24,8 +26,8 @@ for (const size of [SMALL, LARGE]) {
   const messages = size === SMALL ? job.scale.messages : job.scale.messages / 4;
   const calls: MessageFigures[] = [];
   const oneWay: MessageFigures[] = [];
-  const ground: MessageFigures[] = [];
-  for (let turn = 0; turn < TURNS; turn++) {
+  const baseline: MessageFigures[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
     calls.push(await exchangeMessages(server, "/api/", { size, messages }));
     oneWay.push(
       await exchangeMessages(server, "/api/", {
@@ -34,9 +36,9 @@ for (const size of [SMALL, LARGE]) {
         isOneWay: true,
       }),
     );
-    ground.push(await exchangeMessages(plain, "/echo", { size, messages }));
+    baseline.push(await exchangeMessages(plain, "/echo", { size, messages }));
   }
-  for (const [name, all] of Object.entries({ calls, oneWay, ground })) {
+  for (const [name, all] of Object.entries({ calls, oneWay, baseline })) {
     const key = `${size} bytes, ${titles[name as keyof typeof titles]}`;
     figures[`${key}/perSecond`] = median(all.map((one) => one.perSecond));
     figures[`${key}/bytesPerSecond`] = median(

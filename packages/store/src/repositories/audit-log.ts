@@ -180,26 +180,26 @@ export class AuditLog {
    * Deletes the oldest rows, up to the first that is not older. Each row is
    * verified before: an invalid row and the following ones are not deleted.
    * @param before milliseconds since the epoch
-   * @returns `gone`: number of deleted rows; the invalid row if there is one
+   * @returns `deleted`: number of deleted rows; the invalid row if there is one
    */
-  async prune(before: number): Promise<AuditVerdict & { gone: number }> {
+  async prune(before: number): Promise<AuditVerdict & { deleted: number }> {
     const start = await this.#ends.read("start");
     const { seq: last } = await this.#ends.read("head");
     if (!this.#ends.isSealed(start)) {
       const reason = "the signature of the pruned part is not valid";
-      return { ...broken(0, start.seq, reason), gone: 0 };
+      return { ...broken(0, start.seq, reason), deleted: 0 };
     }
-    let gone = 0;
+    let deleted = 0;
     for await (const { rows, flaw } of walkAudit(this.#context, start, last)) {
       const young = rows.findIndex(({ time }) => time >= before);
       const old = young === -1 ? rows : rows.slice(0, young);
       await this.#recordPruned(old.at(-1));
-      gone += old.length;
+      deleted += old.length;
       if (young !== -1) break;
       if (flaw !== undefined)
-        return { ...broken(gone, flaw.seq, flaw.reason), gone };
+        return { ...broken(deleted, flaw.seq, flaw.reason), deleted };
     }
-    return { intact: true, checked: gone, gone };
+    return { intact: true, checked: deleted, deleted };
   }
 
   /**

@@ -99,13 +99,13 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     bench.clock.advance(24 * 3600 * 1000);
     await append(store, "young 1");
     await append(store, "young 2");
-    t.match(await store.audit.prune(day), { intact: true, gone: 5 });
+    t.match(await store.audit.prune(day), { intact: true, deleted: 5 });
     return { bench, store, day };
   }
 
   t.test("the chain continues after pruning", async (t) => {
     const { bench, store, day } = await prune(t);
-    t.match(await store.audit.prune(day), { gone: 0 });
+    t.match(await store.audit.prune(day), { deleted: 0 });
     const again = await bench.open();
     t.same(await again.audit.verify(), {
       intact: true,
@@ -114,7 +114,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     });
     await append(again, "younger");
     bench.clock.advance(1);
-    t.match(await again.audit.prune(bench.clock.now()), { gone: 3 });
+    t.match(await again.audit.prune(bench.clock.now()), { deleted: 3 });
     t.same(await again.audit.verify(), {
       intact: true,
       checked: 0,
@@ -145,7 +145,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     await bench.query("update audit set user_name = 'eve' where seq = 3");
     t.match(await store.audit.prune(Number.MAX_SAFE_INTEGER), {
       intact: false,
-      gone: 2,
+      deleted: 2,
       broken: { seq: 3 },
     });
     t.match(await store.audit.verify(), {

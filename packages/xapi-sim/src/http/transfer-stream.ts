@@ -60,7 +60,7 @@ export class TransferStream extends Writable {
     done: (error: Error | null) => void,
   ): void {
     this.#release();
-    // What has been sent arrives; without an error all has.
+    // Closes the socket after what was written before has been sent.
     if (error !== null) this.#socket.destroySoon();
     done(error);
   }

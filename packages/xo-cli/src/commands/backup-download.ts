@@ -15,7 +15,7 @@ interface DownloadOptions {
 /** `xo-cli backup download`: writes the bytes to stdout or a file. */
 export function backupDownloadCommand(run: Run): Command {
   return new Command("download")
-    .description("download a VM of a backup as XVA, or one of its disks")
+    .description("download a VM from a backup as XVA, or one of its disks")
     .argument("<backup>", "id, or UUID or name of a VM: its newest backup")
     .option("--disk <disk>", "only this disk, by UUID or name")
     .addOption(

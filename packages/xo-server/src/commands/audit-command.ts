@@ -45,7 +45,7 @@ async function accept(
   await store.audit.resetMark();
   await writeAuditEntry(store, command);
   return ok([
-    "the last entry of the audit log is the marked one now; entries that were lost before are not reported any more",
+    "the audit mark is set to the last entry of the audit log; entries that were lost before it are no longer reported",
   ]);
 }
 
@@ -85,12 +85,12 @@ async function prune(
       reason: "the date is in the future",
     });
   const pruned = await store.audit.prune(command.before);
-  if (pruned.gone > 0) await writeAuditEntry(store, command);
-  const summary = `${pruned.gone} entries deleted; the hash chain continues from the last deleted entry`;
+  if (pruned.deleted > 0) await writeAuditEntry(store, command);
+  const summary = `${pruned.deleted} entries deleted; the hash chain continues from the last deleted entry`;
   if (pruned.intact)
-    return ok([pruned.gone > 0 ? summary : "no entries to delete"]);
+    return ok([pruned.deleted > 0 ? summary : "no entries to delete"]);
   const { text, code } = broken(pruned);
-  return { text: `${text}${pruned.gone} earlier entries deleted\n`, code };
+  return { text: `${text}${pruned.deleted} earlier entries deleted\n`, code };
 }
 
 function broken({

@@ -28,9 +28,9 @@ export async function pausedReason(
   }
   for (const text of textsIn(planned)) {
     const found = objects.find(text)?.object;
-    const pool = paused.get(String(found?.["$pool"])) ?? paused.get(text);
-    if (found !== undefined && pool !== undefined)
-      return `a rolling ${pool} of the pool was in progress`;
+    const kind = paused.get(String(found?.["$pool"])) ?? paused.get(text);
+    if (found !== undefined && kind !== undefined)
+      return `a rolling ${kind} of the pool was in progress`;
   }
   return undefined;
 }
@@ -38,6 +38,7 @@ export async function pausedReason(
 /** All strings in a value, at any depth: they may be ids of objects. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") {
+    // The length of a UUID.
     if (value.length === 36) yield value;
   } else if (typeof value === "object" && value !== null)
     for (const member of Object.values(value)) yield* textsIn(member);

@@ -129,7 +129,7 @@ export const activitySubscribe = defineOperation({
 export const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
   summary:
-    "Unsubscribe from notifications `activity`. Returns false without a subscription.",
+    "Unsubscribe from `activity` notifications. Returns false if there is no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

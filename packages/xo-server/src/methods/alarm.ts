@@ -156,7 +156,7 @@ export const alarmSubscribe = defineOperation({
 export const alarmUnsubscribe = defineOperation({
   name: "alarm.unsubscribe",
   summary:
-    "Unsubscribe from notifications `alarms`. Returns false without a subscription.",
+    "Unsubscribe from `alarms` notifications. Returns false if there is no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

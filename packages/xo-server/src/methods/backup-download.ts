@@ -72,7 +72,7 @@ export const backupDownloadDisk = defineOperation({
 export const backupDownloadVm = defineOperation({
   name: "backup.downloadVm",
   summary:
-    "Download a VM of a backup with its disks as XVA, which any pool can import (vm.import). Returns the path of the download.",
+    "Download a VM from a backup with its disks as XVA, which any pool can import (vm.import). Returns the path of the download.",
   params: Type.Object(
     {
       id: archiveId,

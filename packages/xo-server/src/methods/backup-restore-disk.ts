@@ -76,7 +76,7 @@ export const backupRestoreDisk = defineOperation({
 export const backupRestoreOver = defineOperation({
   name: "backup.restoreOver",
   summary:
-    "Replace the disks of a halted VM with those of a backup. If a snapshot of a disk has the content of a known backup, only the differences are written. The VM is not changed before all data is written.",
+    "Replace the disks of a halted VM with those of a backup. If a snapshot of a disk has the content of a known backup, only the differences are written. The VM is not changed before all data has been written.",
   params: Type.Object(
     {
       id: archiveId,

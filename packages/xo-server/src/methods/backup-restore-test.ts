@@ -47,7 +47,9 @@ export const backupNgCheckBackup = defineOperation({
     { additionalProperties: false },
   ),
   result: Type.Object({
-    success: Type.Boolean(),
+    success: Type.Boolean({
+      description: "Whether the VM was restored and its guest has booted.",
+    }),
     method: Type.Optional(
       Type.Enum(["tools", "script"], {
         description:
@@ -57,13 +59,17 @@ export const backupNgCheckBackup = defineOperation({
     bootMs: Type.Optional(
       Type.Number({ description: "Time until the guest reported, in ms." }),
     ),
-    durationMs: Type.Number(),
+    durationMs: Type.Number({
+      description: "Duration of the whole test, in ms.",
+    }),
     hasPicture: Type.Optional(
       Type.Boolean({
         description: "Whether a screenshot of the console was taken.",
       }),
     ),
-    error: Type.Optional(Type.String()),
+    error: Type.Optional(
+      Type.String({ description: "Why the test failed; absent: it has not." }),
+    ),
   }),
   permission: "user",
   changes: true,

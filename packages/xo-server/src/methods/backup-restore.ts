@@ -30,7 +30,7 @@ const optionalName = Type.Optional(
 export const backupRestore = defineOperation({
   name: "backup.restore",
   summary:
-    "Restore a VM of a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
+    "Restore a VM from a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
   params: Type.Object(
     {
       id: archiveId,
@@ -90,7 +90,7 @@ export const backupRestore = defineOperation({
 
 export const backupNgImportVmBackup = defineOperation({
   name: "backupNg.importVmBackup",
-  summary: "Restore a VM of a backup as a new VM and return its id.",
+  summary: "Restore a VM from a backup as a new VM and return its id.",
   params: Type.Object(
     {
       id: archiveId,

@@ -133,7 +133,8 @@ export const resourceSetDelete = defineOperation({
 export const resourceSetRecomputeAllLimits = defineOperation({
   ...change,
   name: "resourceSet.recomputeAllLimits",
-  summary: "Do nothing: the usage is always computed from the objects.",
+  summary:
+    "Do nothing; exists for clients of Xen Orchestra: here the usage is always computed from the objects.",
   params: Type.Object({}),
   handler: () => true,
 });

@@ -15,7 +15,7 @@ export const statusSubscribe = defineOperation({
 export const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
   summary:
-    "Unsubscribe from notifications `status`. Returns false without a subscription.",
+    "Unsubscribe from `status` notifications. Returns false if there is no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

@@ -221,7 +221,7 @@ export const taskSubscribe = defineOperation({
 export const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
   summary:
-    "Unsubscribe from notifications `task`. Returns false without a subscription.",
+    "Unsubscribe from `task` notifications. Returns false if there is no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -89,7 +89,7 @@ export const taskDeleteAll = defineOperation({
   ...changed,
   name: "task.deleteAll",
   summary:
-    "Delete all ended tasks of the server: those of the current user, for administrators all.",
+    "Delete ended tasks of the server: those of the current user; for administrators, those of all users.",
   params: Type.Object({}),
   permission: "user",
   rest: {

@@ -51,7 +51,7 @@ export const userEnrolTotp = defineOperation({
 export const userConfirmTotp = defineOperation({
   name: "user.confirmTotp",
   summary:
-    "Enable two-factor authentication (TOTP) of the current user with a first code.",
+    "Enable two-factor authentication (TOTP) of the current user by its first code.",
   params: Type.Object({ otp }, closed),
   result: Type.Boolean(),
   permission: "user",

@@ -34,7 +34,8 @@ export const vmExport = defineOperation({
     id: idOf("a VM, a snapshot or a template"),
     compress: Type.Optional(
       Type.Union([Type.Boolean(), Type.Enum([...compressions])], {
-        description: "true: gzip compression.",
+        description:
+          "Compression of the XVA: gzip or zstd; true is gzip, false and the empty string none. Default: none.",
       }),
     ),
     format: Type.Optional(
@@ -65,27 +66,27 @@ export const vmExport = defineOperation({
       fileName,
       hasChecksum: checksum !== undefined,
     };
-    const asked = {
+    const request = {
       query: { use_compression: toCompression(compress) },
       label: subject.name,
     };
     return context.services.transfers.offerDownload(subject, async (work) => ({
       type: "application/octet-stream",
       ...(RUNS.has(String(vm.object["power_state"]))
-        ? await openRunning(vm, asked, work)
-        : await openVm(vm, asked, work)),
+        ? await openRunning(vm, request, work)
+        : await openVm(vm, request, work)),
     }));
   },
 });
 
-/** States of which XAPI exports no VM, but a snapshot. */
+/** Power states in which XAPI does not export a VM: a snapshot of it is exported. */
 const RUNS: ReadonlySet<string> = new Set(["Running", "Paused"]);
 
-type Asked = Omit<Handler, "path">;
+type ExportRequest = Omit<Handler, "path">;
 
 function openVm(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
-  { query, label }: Asked,
+  { query, label }: ExportRequest,
   work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const handler = { path: "/export", query: { ...query, ref }, label };
@@ -95,7 +96,7 @@ function openVm(
 /** The temporary snapshot is deleted when the export has ended, also after a failure. */
 async function openRunning(
   vm: PoolObject,
-  asked: Asked,
+  request: ExportRequest,
   work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const { xapi } = vm;
@@ -103,9 +104,9 @@ async function openRunning(
   const drop = () => dropExportSnapshot(xapi, ref);
   try {
     await work.persistState({ vm: vm.id, snapshot: ref });
-    const source = await openVm({ xapi, ref }, asked, work);
+    const source = await openVm({ xapi, ref }, request, work);
     finished(source.body, () => {
-      // The response has ended: the snapshot stays in the list of the VM.
+      // The response has ended, so that a failure cannot be reported; the user sees the snapshot in the list of the VM.
       drop().catch(() => undefined);
     });
     return source;
@@ -136,5 +137,5 @@ function toCompression(compress: boolean | string): string {
   return compress;
 }
 
-/** Whole VMs as XVA, out. */
+/** Exports of VMs as XVA. */
 export const vmTransferOperations = [vmExport];

@@ -80,7 +80,7 @@ export const allSubscribe = defineOperation({
 export const allUnsubscribe = defineOperation({
   name: "all.unsubscribe",
   summary:
-    "Unsubscribe from notifications `all`, including the automatic subscription. Returns false without a subscription.",
+    "Unsubscribe from `all` notifications, including the automatic subscription. Returns false if there is no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

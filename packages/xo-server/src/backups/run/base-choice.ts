@@ -22,18 +22,23 @@ export interface BaseRequest {
   readonly vm: string;
   readonly repository: string;
   readonly disks: readonly VmDisk[];
+  /** Whether all disks are read, whatever is stored. */
   readonly isFull: boolean;
+  /** One of that many backups is full; undefined: no limit. */
   readonly fullInterval: number | undefined;
 }
 
-/** The snapshots of the last backup that this job has stored in the repository. @throws XapiError */
+/**
+ * Chooses the last backup that this job has stored in the repository and whose snapshots exist.
+ * @throws XapiError
+ */
 export async function chooseBase(
   xapi: Xapi,
   archives: Pick<ArchiveAccess, "ofVm">,
   request: BaseRequest,
 ): Promise<BaseChoice> {
   const { job, run, vm, repository, disks, isFull, fullInterval } = request;
-  if (isFull) return without(disks, "the job reads all disks");
+  if (isFull) return without(disks, "the job makes full backups only");
   const stored = await archives.ofVm(vm);
   const existing = new Set(
     stored
@@ -57,7 +62,7 @@ export async function chooseBase(
     return without(disks, "no earlier backup with its snapshot exists");
   const incrementals = newest?.marks?.incrementals ?? 0;
   if (fullInterval !== undefined && incrementals + 1 >= fullInterval)
-    return without(disks, `every ${fullInterval} backups all is read`);
+    return without(disks, `one of ${fullInterval} backups is a full one`);
   return {
     backup,
     incrementals,

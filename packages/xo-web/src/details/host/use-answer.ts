@@ -5,20 +5,22 @@ import { useLocale } from "../../locale/use-locale.js";
 import { reasonOf } from "../reason-of.js";
 
 /**
- * The answer to a question, requested at first and again
- * whenever `question` changes.
+ * The result of an API call, which is sent when the connection is open and again
+ * whenever `question` returns another method, parameters or version.
  */
 export function useAnswer<T extends Json>(
   question: () => {
     readonly method: string;
     readonly params: Readonly<Record<string, Json>>;
-    /** Requests again when it changes. */
+    /** Anything that changes when the result may have changed. */
     readonly version?: unknown;
   },
 ): {
+  /** undefined: none yet. */
   answer: Readonly<ShallowRef<T | undefined>>;
-  /** Why the request failed. */
+  /** Why the last call failed; undefined: it has not. */
   refusal: Readonly<ShallowRef<string | undefined>>;
+  /** Sends the call again. */
   again: () => Promise<void>;
 } {
   const { call, whenOpen } = useServer();
