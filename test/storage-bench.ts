@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Test } from "tap";
 import { FollowedQuery } from "./followed-query.js";
 import { RunningProgram } from "./running-program.js";
@@ -54,9 +57,14 @@ export async function startStorageBench(
 ): Promise<StorageBench> {
   const { program: poolProgram, pools } = await simulateIn(t, ...args);
   const [pool] = pools;
-  const cwd = t.testdir({
-    "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
-  });
+  const cwd = await mkdtemp(join(tmpdir(), "xo-server-test-"));
+  // A worker of the killed server may still write a file: tap's removal would fail.
+  t.teardown(() => rm(cwd, { recursive: true, force: true, maxRetries: 5 }));
+  await writeFile(
+    join(cwd, "config.yaml"),
+    `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]\n`,
+    { mode: 0o600 },
+  );
   const start = ["start", "--host", "127.0.0.1", "--port", "0"];
   const env = { XO_ADMIN_PASSWORD: PASSWORD };
   const server = new RunningProgram(t, "xo-server", start, { cwd, env });
