@@ -50,6 +50,9 @@ const options = {
   sourcesContent: false,
   metafile: true,
   legalComments: "none",
+  // V8 keeps the source of a program in memory. Names and lines of stack traces stay.
+  minifyWhitespace: true,
+  lineLimit: 160,
   // Native code, packages that look for files beside their own, and what only tests of Fastify use.
   external: ["libsql", "light-my-request", "node-expat", "piscina"],
   logLevel: "warning",
