@@ -18,7 +18,7 @@ import {
 } from "./decode-task.js";
 import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
-import { recordUnits } from "./formats/record-units.js";
+import { usesRecordUnits } from "./formats/record-units.js";
 import type { XportTable } from "./formats/xport-table.js";
 import { ClassRegistry } from "./formats/class-registry.js";
 import type { DurationHistogramSnapshot } from "./histogram.js";
@@ -64,7 +64,7 @@ export interface ParserPoolStats {
   readonly threads: number;
   /** A thread has started; until then answers of one segment are decoded in place (with `place: auto`). */
   readonly isUp: boolean;
-  /** Ordinary records are split by WebAssembly; false: the module is missing, decoding is slower. */
+  /** Ordinary records are split by WebAssembly, which the first one loads; false: the module is missing, decoding is slower. */
   readonly usesWebAssembly: boolean;
   /** Open streams. */
   readonly streams: number;
@@ -101,8 +101,9 @@ export interface ParserPool {
   /**
    * Starts the threads that are kept (`minThreads`), for a pool that starts them on
    * demand. Each takes 60 to 100 ms of CPU, which a program without pools can save.
+   * Resolves when one is up, or has failed to start.
    */
-  warmUp(): void;
+  warmUp(): Promise<void>;
   stats(): ParserPoolStats;
   /** Open streams fail with CLOSED; resolves when the threads have ended. */
   close(): Promise<void>;
@@ -140,12 +141,12 @@ class Pool implements ParserPool {
     this.#classes = new ClassRegistry(hints);
     if (settings.place !== "main")
       this.#threads = new WorkerThreads(hints, settings);
-    if (!settings.startsOnDemand) this.warmUp();
+    if (!settings.startsOnDemand) void this.warmUp();
   }
 
-  warmUp(): void {
+  async warmUp(): Promise<void> {
     if (!this.#closed && this.#settings.minThreads > 0)
-      this.#threads?.ensureUp();
+      await this.#threads?.warmUp();
   }
 
   open(request: DecodeRequest, handlers: StreamHandlers): AnswerStream {
@@ -218,7 +219,7 @@ class Pool implements ParserPool {
     return {
       threads: threads?.threads ?? 0,
       isUp: threads?.isUp ?? false,
-      usesWebAssembly: recordUnits() !== undefined,
+      usesWebAssembly: usesRecordUnits(),
       streams: this.#streams.size,
       tasksInPlace: this.#tasksInPlace,
       tasksByWorkers: this.#tasksByWorkers,

@@ -49,7 +49,7 @@ export class WorkerThreads {
   #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure> | undefined;
   #outstanding = 0;
   #wasUp = false;
-  #isStarting = false;
+  #starting: Promise<void> | undefined;
   #keepAliveTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
@@ -99,15 +99,21 @@ export class WorkerThreads {
    */
   ensureUp(): boolean {
     if (this.isUp) return true;
-    if (!this.#isStarting) {
-      this.#isStarting = true;
-      void this.#runEmptyTask()
-        .then(() => (this.#wasUp = true))
-        // A thread that cannot start fails the next task, which reports the error.
-        .catch(() => undefined)
-        .finally(() => (this.#isStarting = false));
-    }
+    void this.warmUp();
     return false;
+  }
+
+  /** As ensureUp. Resolves when a thread is up, or has failed to start. */
+  warmUp(): Promise<void> {
+    if (this.isUp) return Promise.resolve();
+    this.#starting ??= this.#runEmptyTask()
+      .then(
+        () => void (this.#wasUp = true),
+        // A thread that cannot start fails the next task, which reports the error.
+        () => undefined,
+      )
+      .finally(() => (this.#starting = undefined));
+    return this.#starting;
   }
 
   waiting(priority: DecodePriority): number {

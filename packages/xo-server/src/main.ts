@@ -71,7 +71,6 @@ async function start(
   }: ParsedCommandLine & { kind: "start" },
   { startDemoPools }: MainOptions,
 ): Promise<ExitCode> {
-  raiseHeapGrowth();
   let loaded: LoadedConfig;
   try {
     loaded = loadConfig(configPath, overrides);
@@ -98,6 +97,7 @@ async function start(
         demoDataDir: overrides.dataDir,
         isNewStore,
         startDemoPools,
+        raiseHeapGrowth,
         loggers,
         signal,
         // Like `kill -9`: other servers continue its work.

@@ -140,6 +140,11 @@ export function recordUnits(): RecordUnits | undefined {
   return loaded ?? undefined;
 }
 
+/** Whether records are split in WebAssembly; true also before the first one. */
+export function usesRecordUnits(): boolean {
+  return loaded !== null;
+}
+
 /** In the folder above the compiled files, and beside a bundle. */
 const PLACES = ["../split-records.wasm", "./split-records.wasm"];
 

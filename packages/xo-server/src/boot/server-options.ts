@@ -24,6 +24,8 @@ export interface ServerOptions extends StartOptions {
    * more. Default: the error is only logged.
    */
   readonly abandon?: (reason: XoError) => void;
+  /** Prepares V8 for the memory of pools, when the first one is connected. Default: V8 stays as it is. */
+  readonly raiseHeapGrowth?: () => void;
   /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;
 }

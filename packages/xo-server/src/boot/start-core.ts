@@ -82,7 +82,8 @@ export async function startCore(
   const stored = [...store.servers.list()];
   // Loaded in parallel with the rest of the start; without stored pools, when the
   // first pool is connected.
-  if (stored.length > 0 && options.createPool === undefined) parser.warmUp();
+  if (stored.length > 0 && options.createPool === undefined)
+    void parser.warmUp();
   const inventory = await startInventory(
     {
       monitor,

@@ -32,7 +32,7 @@ export interface Parser {
   /** Decodes RRDs and RRD updates of hosts. */
   readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
   /** Starts the threads in advance, before the first response arrives. */
-  warmUp(): void;
+  warmUp(): Promise<void>;
   readFigures(): ParserFigures;
   /** Times that tasks have waited and run since the start: cumulative histograms. */
   readonly readWaits: () => readonly DelayBucket[];
