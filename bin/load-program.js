@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "dist");
@@ -15,6 +16,9 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "dist");
  */
 export function loadProgram(name) {
   const file = join(folder, `${name}.cjs`);
+  // V8 has read it when the process started, the limit stays (NODE_OPTIONS of
+  // docs/sizing.md). As long as the flag is set, V8 rejects compiled code.
+  setFlagsFromString("--max-old-space-size=0");
   if (existsSync(compiledFileOf(file))) {
     const script = toScript(file, readFileSync(compiledFileOf(file)));
     // V8 compares its version, its flags and the length of the source.

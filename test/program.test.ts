@@ -140,7 +140,11 @@ t.test("Ctrl-C ends it as well", async (t) => {
 
 t.test("it ends when its event loop is blocked, with the stack", async (t) => {
   const block = "process.on('SIGUSR2', function block() { for (;;); })";
-  const cwd = t.testdir({ "config.yaml": "perf: { watchdogMs: 2000 }" });
+  // The watchdog starts with the first pool, also one that does not answer.
+  const pools = "pools: [{ host: '127.0.0.1:1', user: root, password: x }]";
+  const cwd = t.testdir({
+    "config.yaml": `perf: { watchdogMs: 2000 }\n${pools}\n`,
+  });
   const server = new RunningProgram(
     t,
     "xo-server",

@@ -41,7 +41,7 @@ export class ChangingPool implements PoolSource {
   constructor(
     objects: DerivedPool,
     decoder: ParserPool,
-    classes: readonly string[] = mirroredClasses,
+    classes: readonly string[] = mirroredClasses(),
   ) {
     this.objects = objects;
     this.#decoder = decoder;

@@ -43,7 +43,7 @@ export class DerivedSource implements PoolSource {
   }
 
   async listableClasses(): Promise<readonly string[]> {
-    return mirroredClasses;
+    return mirroredClasses();
   }
 
   async injectToken(): Promise<string> {

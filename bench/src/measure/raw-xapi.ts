@@ -37,7 +37,7 @@ const BIG_FIRST = ["VM", "VBD", "VIF", "VDI", "VM_metrics", "VM_guest_metrics"];
 
 /** The listing of a pool: one request for each class of the mirror. */
 export function listingRequests(session: string): string[] {
-  const names = new Set([...BIG_FIRST, ...mirroredClasses]);
+  const names = new Set([...BIG_FIRST, ...mirroredClasses()]);
   return [...names].map((name) =>
     request(`${name}.get_all_records`, [session]),
   );

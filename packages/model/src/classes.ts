@@ -1,14 +1,16 @@
 import { datamodel } from "./datamodel.js";
 
-const nameByLowerCase = new Map(
-  Object.keys(datamodel.classes).map((name) => [name.toLowerCase(), name]),
-);
+let nameByLowerCase: ReadonlyMap<string, string> | undefined;
+let mirrored: readonly string[] | undefined;
 
 /**
  * Converts a class name to the spelling of the data model: `vm` (XAPI
  * event.from) to `VM`. Unknown names are returned unchanged.
  */
 export function classNameOf(name: string): string {
+  nameByLowerCase ??= new Map(
+    Object.keys(datamodel.classes).map((known) => [known.toLowerCase(), known]),
+  );
   return nameByLowerCase.get(name.toLowerCase()) ?? name;
 }
 
@@ -16,14 +18,15 @@ export function classNameOf(name: string): string {
  * The classes that are mirrored: those with events and `get_all_records` (not
  * removed in the data model).
  */
-export const mirroredClasses: readonly string[] = Object.entries(
-  datamodel.classes,
-)
-  .filter(([, model]) => {
-    const list = model.messages["get_all_records"];
-    return model.events && list !== undefined && list.removed !== true;
-  })
-  .map(([name]) => name);
+export function mirroredClasses(): readonly string[] {
+  mirrored ??= Object.entries(datamodel.classes)
+    .filter(([, model]) => {
+      const list = model.messages["get_all_records"];
+      return model.events && list !== undefined && list.removed !== true;
+    })
+    .map(([name]) => name);
+  return mirrored;
+}
 
 /**
  * Location of integers in a field: the field itself, the members of a set, the

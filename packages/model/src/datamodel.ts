@@ -59,6 +59,41 @@ export interface Datamodel {
 
 const require = createRequire(import.meta.url);
 
-/** XAPI's data model as used on the wire: API 2.23, database schema 5.909. */
-export const datamodel =
-  require("@xo-server/model/datamodel.json") as Datamodel;
+let loaded: Datamodel | undefined;
+
+/** 5 ms and 1 MiB of heap: a server without pools does not load it. */
+function load(): Datamodel {
+  loaded ??= require("@xo-server/model/datamodel.json") as Datamodel;
+  return loaded;
+}
+
+/**
+ * XAPI's data model as used on the wire: API 2.23, database schema 5.909. The
+ * first use of a property loads it.
+ */
+export const datamodel: Datamodel = {
+  get apiVersion() {
+    return load().apiVersion;
+  },
+  get schemaVersion() {
+    return load().schemaVersion;
+  },
+  get enums() {
+    return load().enums;
+  },
+  get errors() {
+    return load().errors;
+  },
+  get relations() {
+    return load().relations;
+  },
+  get emergencyCalls() {
+    return load().emergencyCalls;
+  },
+  get httpActions() {
+    return load().httpActions;
+  },
+  get classes() {
+    return load().classes;
+  },
+};

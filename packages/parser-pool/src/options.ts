@@ -63,8 +63,12 @@ export interface ParserPoolOptions {
   readonly clock?: Pick<MonotonicClock, "now">;
 }
 
-export type Settings = Required<Omit<ParserPoolOptions, "maxWorkerHeapMb">> & {
+export type Settings = Required<
+  Omit<ParserPoolOptions, "maxWorkerHeapMb" | "classes">
+> & {
   readonly maxWorkerHeapMb: number | undefined;
+  /** Undefined: those of the data model, which is loaded when it is needed. */
+  readonly classes: readonly string[] | undefined;
 };
 
 const MIB = 1024 * 1024;
@@ -94,7 +98,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     // A segment takes milliseconds, a whole answer of 1 GiB seconds.
     taskTimeoutMs: 60_000,
     workerModule: new URL("./worker-entry.cjs", import.meta.url).href,
-    classes: Object.keys(datamodel.classes),
+    classes: undefined,
     columnsOf,
     integerFieldsOf: integerFields,
     classNameOf,
@@ -113,13 +117,12 @@ export function hintsOf(settings: Settings): ClassHints {
     columns: [...settings.columnsOf(name)],
     integers: { ...settings.integerFieldsOf(name) },
   });
+  const classes = settings.classes ?? Object.keys(datamodel.classes);
   return {
-    classes: Object.fromEntries(
-      settings.classes.map((name) => [name, hintOf(name)]),
-    ),
+    classes: Object.fromEntries(classes.map((name) => [name, hintOf(name)])),
     unknownClass: hintOf(""),
     classNames: Object.fromEntries(
-      settings.classes.map((name) => [
+      classes.map((name) => [
         name.toLowerCase(),
         settings.classNameOf(name.toLowerCase()),
       ]),

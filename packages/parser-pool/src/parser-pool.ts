@@ -20,7 +20,7 @@ import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
 import { usesRecordUnits } from "./formats/record-units.js";
 import type { XportTable } from "./formats/xport-table.js";
-import { ClassRegistry } from "./formats/class-registry.js";
+import { ClassRegistry, type ClassHints } from "./formats/class-registry.js";
 import type { DurationHistogramSnapshot } from "./histogram.js";
 import { TaskMeter } from "./task-meter.js";
 import {
@@ -124,7 +124,8 @@ type Chunks = readonly Uint8Array<ArrayBuffer>[];
 
 class Pool implements ParserPool {
   readonly #settings: Settings;
-  readonly #classes: ClassRegistry;
+  #hints: ClassHints | undefined;
+  #classes: ClassRegistry | undefined;
   readonly #threads: WorkerThreads | undefined;
   readonly #segments: SegmentPool;
   readonly #streams = new Set<DecodeStream>();
@@ -136,12 +137,16 @@ class Pool implements ParserPool {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    const hints = hintsOf(settings);
     this.#segments = new SegmentPool(settings.segmentBytes);
-    this.#classes = new ClassRegistry(hints);
     if (settings.place !== "main")
-      this.#threads = new WorkerThreads(hints, settings);
+      this.#threads = new WorkerThreads(() => this.#readHints(), settings);
     if (!settings.startsOnDemand) void this.warmUp();
+  }
+
+  /** Read by the first task: a program without pools does not load the data model. */
+  #readHints(): ClassHints {
+    this.#hints ??= hintsOf(this.#settings);
+    return this.#hints;
   }
 
   async warmUp(): Promise<void> {
@@ -253,6 +258,7 @@ class Pool implements ParserPool {
   }
 
   #runInPlace(task: DecodeTask, { priority }: DecodeRequest): TaskRun {
+    this.#classes ??= new ClassRegistry(this.#readHints());
     const result = runTask(task, this.#classes);
     this.#tasksInPlace++;
     this.#meters.get(priority)!.record(0, result.runMs);

@@ -44,7 +44,7 @@ export interface Submitted {
 /** Piscina with a fair queue. */
 export class WorkerThreads {
   readonly #queue = new FairQueue<PiscinaTask>();
-  readonly #hints: ClassHints;
+  readonly #readHints: () => ClassHints;
   readonly #options: ThreadOptions;
   #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure> | undefined;
   #outstanding = 0;
@@ -53,8 +53,9 @@ export class WorkerThreads {
   #keepAliveTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(hints: ClassHints, options: ThreadOptions) {
-    this.#hints = hints;
+  /** @param readHints called when the first thread starts */
+  constructor(readHints: () => ClassHints, options: ThreadOptions) {
+    this.#readHints = readHints;
     this.#options = options;
   }
 
@@ -68,7 +69,7 @@ export class WorkerThreads {
       minThreads: options.minThreads,
       maxThreads: options.maxThreads,
       idleTimeout: options.idleTimeoutMs,
-      workerData: this.#hints,
+      workerData: this.#readHints(),
       // Without the loaders of the main program (such as those of a test runner), which a parser does not need.
       execArgv: [],
       taskQueue: toPiscinaQueue(this.#queue),

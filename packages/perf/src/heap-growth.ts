@@ -5,8 +5,7 @@ import { setFlagsFromString } from "node:v8";
  * a small heap and hundreds of megabytes of buffers; V8 counts the buffers and
  * collected a 9 MB heap ten times while a pool of 130 MB was loaded, which was
  * the longest block of the event loop and a tenth of the CPU time. Call it
- * before much is loaded, and after the threads of the start: Node.js rejects its
- * own compiled code while a flag of V8 is set, and a thread takes 45 ms of CPU more.
+ * before much is loaded.
  */
 export function raiseHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=400");

@@ -3,6 +3,7 @@ import type { StoreCosts } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
 import type { WriteHeap } from "../diagnostics/heap-snapshots.js";
 import type { StartDemoPools } from "../pools/demo.js";
+import type { PrepareForPools } from "../pools/live-pools.js";
 import type { CreatePool } from "../pools/pools.js";
 
 export interface ServerOptions extends StartOptions {
@@ -24,8 +25,7 @@ export interface ServerOptions extends StartOptions {
    * more. Default: the error is only logged.
    */
   readonly abandon?: (reason: XoError) => void;
-  /** Prepares V8 for the memory of pools, when the first one is connected. Default: V8 stays as it is. */
-  readonly raiseHeapGrowth?: () => void;
+  readonly prepareForPools?: PrepareForPools;
   /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;
 }

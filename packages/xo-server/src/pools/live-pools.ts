@@ -11,13 +11,18 @@ import type { PoolSettings } from "./pool-settings.js";
 import type { CreatePool, LivePool } from "./pools.js";
 import { toXapiOptions } from "./xapi-options.js";
 
+/**
+ * Called once, before the first pool is connected: starts what a server without pools does not need.
+ * @param threadsUp resolves when the threads of the decoder are up
+ */
+export type PrepareForPools = (threadsUp: Promise<void>) => void;
+
 export interface LivePoolsOptions {
   readonly config: Config;
   readonly decoder: Decoder;
   /** Called before a pool is connected: starts the threads of the decoder. Resolves when one is up. */
   readonly warmUp: () => Promise<void>;
-  /** Called when a pool is connected and threads of the decoder are up: prepares V8 for the memory of pools. */
-  readonly raiseHeapGrowth?: () => void;
+  readonly prepareForPools?: PrepareForPools;
   readonly inventory: Inventory;
   readonly loggers: Loggers;
   readonly clock?: WallClock;
@@ -27,10 +32,11 @@ export interface LivePoolsOptions {
 export function createLivePools(options: LivePoolsOptions): CreatePool {
   const { inventory, loggers } = options;
   const conflicts = new PoolConflicts(inventory, loggers.named("xo:pools"));
+  let isPrepared = false;
   return async (settings) => {
-    // Then: a thread that starts while a flag of V8 is set cannot use the compiled code within
-    // Node.js, and takes 45 ms of CPU more.
-    void options.warmUp().then(options.raiseHeapGrowth);
+    const threadsUp = options.warmUp();
+    if (!isPrepared) options.prepareForPools?.(threadsUp);
+    isPrepared = true;
     return openPool(settings, conflicts, options);
   };
 }

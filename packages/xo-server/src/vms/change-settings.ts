@@ -9,9 +9,6 @@ import {
 } from "./setting-calls.js";
 import { readRecord } from "./xapi-records.js";
 
-/** Operations that XAPI can block on a VM. */
-const operations: readonly string[] = datamodel.enums["vm_operations"] ?? [];
-
 /**
  * Looks up the objects that settings name, before anything is changed.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
@@ -20,6 +17,8 @@ export function findNamed(
   { affinityHost, suspendSr, blockedOperations = {} }: SettingsInput,
   scope: PoolScope,
 ): RefOf {
+  // Those that XAPI can block on a VM.
+  const operations = datamodel.enums["vm_operations"] ?? [];
   for (const operation of Object.keys(blockedOperations))
     if (!operations.includes(operation))
       throw new XoError("INVALID_PARAMETERS", {
