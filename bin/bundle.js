@@ -3,8 +3,9 @@
  * of a thousand. Figures and reasons: docs/decisions/.
  */
 import { existsSync } from "node:fs";
-import { copyFile, rm, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -111,23 +112,49 @@ await writeFile(
   JSON.stringify(await externalPackages(metafile)),
 );
 for (const name of Object.keys(programs)) {
-  await toAscii(join(outdir, `${name}.cjs`));
-  await writeCompiledCode(name);
+  await checkAscii(join(outdir, `${name}.cjs`));
+  await writeCompiledCode(name, name === "xo-server" ? tryToStart : undefined);
+}
+
+/** With another character V8 would keep two bytes for each of the 6 million characters; esbuild has escaped them. */
+async function checkAscii(file) {
+  const at = (await readFile(file)).findIndex((byte) => byte > 0x7f);
+  if (at >= 0)
+    throw new Error(`${file}: the byte ${at} is not a character of ASCII`);
+}
+
+/** Without a start, for example where no port can be opened, the program is only slower to start. */
+async function tryToStart(program) {
+  try {
+    return await startWithoutPools(program);
+  } catch (error) {
+    console.warn(`compiled code without that of a start: ${error.message}`);
+    return async () => {};
+  }
 }
 
 /**
- * Replaces other characters in comments; esbuild has escaped those of the code. With one
- * of them V8 would keep two bytes for each of the 8 million characters.
+ * Starts a server without pools in a folder of its own: its compiled code is that of a start.
+ * @param program exports of the bundled program
+ * @returns stops it and deletes the folder
  */
-async function toAscii(file) {
-  const lines = (await readFile(file, "utf8")).split("\n");
-  const ascii = lines.map((line, index) => {
-    if (!/\P{ASCII}/u.test(line)) return line;
-    if (!/^\s*(\/\/|\/?\*)/.test(line))
-      throw new Error(`${file}:${index + 1}: a character that is not ASCII`);
-    return line.replaceAll(/\P{ASCII}/gu, "?");
-  });
-  await writeFile(file, ascii.join("\n"), "latin1");
+async function startWithoutPools({ loadConfig, createLoggers, startServer }) {
+  const folder = await mkdtemp(join(tmpdir(), "xo-server-bundle-"));
+  // A file of its own: no configuration of this machine is used, nor its environment.
+  const path = join(folder, "config.yaml");
+  await writeFile(path, "{}");
+  const env = {};
+  const loaded = loadConfig(
+    path,
+    { host: "127.0.0.1", port: 0, dataDir: folder, logLevel: "silent" },
+    { env, cwd: folder, home: folder },
+  );
+  const loggers = createLoggers(loaded.config.log);
+  const server = await startServer({ ...loaded, loggers, env });
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  };
 }
 
 /** The validator of the config as code, instead of Ajv compiling its schema at each start. */

@@ -33,13 +33,19 @@ export function loadProgram(name) {
  * Writes the compiled code of a program beside it. For the bundler, which has just written
  * the program: V8 would accept the code of another source of the same length.
  * @param {string} name of a file of bin/dist, without extension
+ * @param {(program: any) => Promise<() => Promise<void>>} [use] calls functions of its exports and
+ *   resolves with how to end that. Their code is written with that of loading the program;
+ *   other functions are compiled by their first call.
  */
-export async function writeCompiledCode(name) {
+export async function writeCompiledCode(
+  name,
+  use = async () => async () => {},
+) {
   const file = join(folder, `${name}.cjs`);
   const script = toScript(file);
-  // With the functions that loading it calls: others are compiled by their first call.
-  run(script, file);
+  const end = await use(run(script, file));
   await writeFile(compiledFileOf(file), script.createCachedData());
+  await end();
 }
 
 /** Another version of Node.js has other compiled code. */
