@@ -70,10 +70,77 @@ t.test(
 );
 
 t.test("the bundled program finds its WebAssembly module", async (t) => {
-  const server = start(t);
+  const [pool] = await simulate(t);
+  // The records of a pool load it, here in the thread that reports the metric.
+  const cwd = t.testdir({
+    "config.yaml": `
+      parserPool: { place: main }
+      pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+  });
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
   const url = await server.find(LISTENING);
+  const page = await StatusPage.open(t, url, PASSWORD);
+  await page.until(({ pools }) => pools["p"]?.state === "watching");
   const metrics = await (await fetch(`${url}/metrics`)).text();
   t.match(metrics, /^xo_parser_webassembly 1$/m);
+});
+
+/** On SIGUSR2, a process that loads this module prints what was loaded and used before. */
+const REPORT = `
+  import module from "node:module";
+  const used = [];
+  const report = (target, name) => {
+    const handler = { construct: (of, args) => (used.push(name), new of(...args)) };
+    target[name] = new Proxy(target[name], handler);
+  };
+  for (const name of ["Collator", "DateTimeFormat", "NumberFormat"]) report(Intl, name);
+  for (const name of ["Module", "Instance"]) report(WebAssembly, name);
+  process.on("SIGUSR2", () => {
+    const files = Object.keys(module._cache).map((file) => file.replace(/.*[/]/, ""));
+    const threads = process.report.getReport().workers.length;
+    console.log("loaded " + JSON.stringify({ threads, used, files }));
+  });`;
+
+interface Loaded {
+  readonly threads: number;
+  readonly used: readonly string[];
+  readonly files: readonly string[];
+}
+
+async function startAndReport(
+  t: Test,
+  ...nodeOptions: readonly string[]
+): Promise<{ loaded: Loaded; metrics: string }> {
+  const preload = `data:text/javascript,${encodeURIComponent(REPORT)}`;
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--host", "127.0.0.1", "--port", "0"],
+    { cwd: t.testdir(), nodeArgs: [...nodeOptions, "--import", preload] },
+  );
+  const url = await server.find(LISTENING);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  server.child.kill("SIGUSR2");
+  const text = await server.find(/loaded (\{.*\})/);
+  return { loaded: JSON.parse(text) as Loaded, metrics };
+}
+
+t.test("what only pools need is not loaded without pools", async (t) => {
+  const { loaded } = await startAndReport(t);
+  t.equal(loaded.threads, 1, "the thread of the database");
+  t.same(loaded.used, [], "no tables of languages, no WebAssembly");
+  t.notOk(loaded.files.includes("datamodel.json"));
+});
+
+t.test("compiled code is used with any limit of the heap", async (t) => {
+  const limit = "--max-old-space-size=200";
+  const { loaded, metrics } = await startAndReport(t, limit);
+  // Without compiled code it is loaded as any other file.
+  t.notOk(loaded.files.includes("xo-server.cjs"));
+  const [, bytes] = /^xo_process_heap_limit_bytes (\d+)/m.exec(metrics)!;
+  t.ok(Number(bytes) < 300 * 2 ** 20, "the limit holds");
 });
 
 t.test("the bundled program writes a heap snapshot", async (t) => {
@@ -141,7 +208,8 @@ t.test("Ctrl-C ends it as well", async (t) => {
 t.test("it ends when its event loop is blocked, with the stack", async (t) => {
   const block = "process.on('SIGUSR2', function block() { for (;;); })";
   // The watchdog starts with the first pool, also one that does not answer.
-  const pools = "pools: [{ host: '127.0.0.1:1', user: root, password: x }]";
+  const pools =
+    "pools: [{ label: P, hosts: ['http://127.0.0.1:1'], password: x }]";
   const cwd = t.testdir({
     "config.yaml": `perf: { watchdogMs: 2000 }\n${pools}\n`,
   });
