@@ -57,7 +57,7 @@ const Perf = section("Detection of event-loop blocks (log lines of xo:perf).", {
     minimum: 0,
     maximum: 2 ** 31 - 1,
     description:
-      "The process logs its stack and ends with exit code 75 when its event loop has been blocked for this time, in ms, so that a supervisor restarts it; 0: never. Inactive while a debugger (node --inspect) can be attached.",
+      "The process logs its stack and ends with exit code 75 when its event loop has been blocked for this time, in ms, so that a supervisor restarts it; 0: never. Inactive until a pool is connected, and while a debugger (node --inspect) can be attached.",
   }),
 });
 
