@@ -67,7 +67,9 @@ export async function listableClasses(
     timeoutMs: options.callTimeoutMs,
   });
   const known = new Set(Array.isArray(names) ? names : []);
-  return mirroredClasses().filter((name) => known.has(`${name}.get_all_records`));
+  return mirroredClasses().filter((name) =>
+    known.has(`${name}.get_all_records`),
+  );
 }
 
 function isServerError(error: unknown): boolean {
