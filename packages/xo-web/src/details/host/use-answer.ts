@@ -16,7 +16,7 @@ export function useAnswer<T extends Json>(
     readonly version?: unknown;
   },
 ): {
-  /** undefined: none yet. */
+  /** The last result; undefined until one has arrived. */
   answer: Readonly<ShallowRef<T | undefined>>;
   /** Why the last call failed; undefined: it has not. */
   refusal: Readonly<ShallowRef<string | undefined>>;
