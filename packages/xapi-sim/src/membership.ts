@@ -1,3 +1,4 @@
+import { recordAgentStart } from "./agent-start.js";
 import type { Clock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { Member } from "./members.js";
@@ -91,19 +92,6 @@ export class Membership {
     return this.#members;
   }
 
-  /** XAPI of a host was started: the record of the host contains the time. */
-  recordAgentStart(hostRef: string): void {
-    const host = this.#db.find("host", hostRef);
-    if (host === undefined) return;
-    const config = host["other_config"] as Record<string, string>;
-    const before = Number.parseInt(config["agent_start_time"] ?? "0", 10);
-    // No real toolstack starts twice within a second.
-    const now = Math.max(before + 1, Math.floor(this.#clock.now() / 1000));
-    this.#db.update("host", hostRef, {
-      other_config: { ...config, agent_start_time: `${now}.` },
-    });
-  }
-
   /** Makes the current coordinator stop responding. */
   silence(): void {
     this.#silenced = this.coordinatorRef;
@@ -126,7 +114,7 @@ export class Membership {
       throw new XapiFailure("HANDLE_INVALID", ["host", next ?? ""]);
     this.#db.update("pool", this.poolRef, { master: next });
     this.#db.forgetDeletions();
-    this.recordAgentStart(next);
+    recordAgentStart(this.#db, this.#clock, next);
     sessions.endAll();
     // The response to the call that requested this is sent first.
     if (!this.isSilenced(old))

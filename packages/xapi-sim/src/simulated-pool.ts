@@ -1,3 +1,4 @@
+import { recordAgentStart } from "./agent-start.js";
 import { CallLog, type LoggedCall } from "./calls/call-log.js";
 import type { Core } from "./calls/core.js";
 import { systemContext } from "./calls/system-context.js";
@@ -229,19 +230,19 @@ function startXapi(
 ): void {
   // A given fleet is served as it is.
   if (fleet === undefined)
-    membership.recordAgentStart(membership.coordinatorRef);
+    recordAgentStart(core.db, core.clock, membership.coordinatorRef);
   if (origin === undefined) prepare(core, formats);
 }
 
 /** @param generations changes that its database has lost */
 function restartXapi(
-  { db, sessions }: Core,
+  { db, clock, sessions }: Core,
   membership: Membership,
   generations = 0,
 ): void {
   if (generations > 0) db.rewind(generations);
   db.forgetDeletions();
-  membership.recordAgentStart(membership.coordinatorRef);
+  recordAgentStart(db, clock, membership.coordinatorRef);
   sessions.endAll();
 }
 

@@ -27,10 +27,11 @@ export interface Control {
   readonly injectedErrors: InjectedErrors;
   /** Makes the next member with a listener (or the named one) the coordinator. */
   promote(hostRef?: string): string;
+  /** Starts XAPI of the coordinator again. */
+  restartXapi(): void;
   /**
    * Rewinds the database by a number of changes, as if restored from a backup.
    */
-  restartXapi(): void;
   rewind(generations: number): void;
   /** A host is down for a duration, or permanently. */
   lose(hostRef: string, loss: Loss): void;

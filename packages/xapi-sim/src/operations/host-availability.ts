@@ -1,3 +1,4 @@
+import { recordAgentStart } from "../agent-start.js";
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { bootUpdates } from "./boot-updates.js";
@@ -109,10 +110,9 @@ export function restartAgent(context: CallContext, host: string): void {
   pool.later(away ? durations.hostAgent : 0, () => {
     const record = db.find("host", host);
     if (record === undefined) return;
-    const agent_start_time = `${Math.floor(clock.now() / 1000)}.`;
     if (away) db.forgetDeletions();
+    recordAgentStart(db, clock, host);
     db.update("host", host, {
-      other_config: { ...map(record, "other_config"), agent_start_time },
       pending_guidances: refs(record, "pending_guidances").filter(
         (one) => one !== "restart_toolstack",
       ),
