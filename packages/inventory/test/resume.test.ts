@@ -137,6 +137,29 @@ t.test(
 );
 
 t.test(
+  "a class that is listed after a disconnection does not make the pool current",
+  async (t) => {
+    const pool = poolOf(5);
+    pool.listingErrors.set("VM", {
+      error: new XapiError("INTERNAL_ERROR", ["odd"]),
+    });
+    const { handle, inventory, clock, poll } = await mirror(pool);
+    pool.setState("backing-off");
+    pool.put("host", "OpaqueRef:h", { uuid: "h" });
+    pool.setState("connected");
+    pool.listingErrors.clear();
+    clock.advance(1_000);
+    await until(() => inventory.count("p", "VM") === 5);
+    await new Promise((resolve) => setImmediate(resolve));
+    t.type(handle.status().staleSince, "number", "the host is not known yet");
+    await poll();
+    t.equal(handle.status().staleSince, undefined);
+    t.same(contentOf(inventory, "p"), contentOfPool(pool));
+    await handle.stop();
+  },
+);
+
+t.test(
   "a watch that breaks is continued once, then the pool is listed",
   async (t) => {
     const pool = poolOf(5);

@@ -73,12 +73,14 @@ export class ClassListings {
   }
 
   /**
-   * Replaces `listAll` after `restore`, if events can be applied to the snapshot.
-   * @param token the token up to which the snapshot contains all changes
+   * Prepares for events without a listing: those of a snapshot need what `listAll` has
+   * found out otherwise.
+   * @param token the token up to which the store contains all changes
    * @returns false: the pool has other classes than the snapshot, and must be listed
    * @throws errors of the connection or session
    */
   async resume(token: string): Promise<boolean> {
+    if (this.#listable.size > 0) return true;
     const listable = await this.#options.source.listableClasses();
     const due = listable.filter((name) => this.#isConfigured(name));
     if (due.length !== this.#mirrored.size) return false;

@@ -56,8 +56,8 @@ export class Reflector {
   #silence: Error | undefined;
   /** Changes up to this position are in the store; undefined while the pool must be listed. */
   #position: EventPosition | undefined;
-  /** The position is that of the snapshot. */
-  #isRestored = false;
+  /** Events since the snapshot or the last disconnection have not been applied. */
+  #isBehind = true;
   #hasListed = false;
   /** Failed or lost watches since the last event that was applied. */
   #attempts = 0;
@@ -176,7 +176,10 @@ export class Reflector {
 
   async #run(): Promise<void> {
     const unsubscribe = this.#options.source.onState(({ name }) => {
-      if (name !== "connected") this.#markStale();
+      if (name !== "connected") {
+        this.#isBehind = true;
+        this.#markStale();
+      }
       if (name === "backing-off") this.#setUnreachable(true);
       if (name === "connected") this.#setUnreachable(false);
     });
@@ -206,7 +209,6 @@ export class Reflector {
       this.#hasListed = true;
       this.#staleness.restore(restored.asOf);
       this.#position = restored.position;
-      this.#isRestored = true;
     }
     this.#options.onState();
   }
@@ -254,10 +256,8 @@ export class Reflector {
   async #resume(): Promise<EventPosition | undefined> {
     const { position } = this;
     if (position?.issuer === undefined || this.#attempts > 1) return undefined;
-    if (this.#isRestored && !(await this.#listings.resume(position.token)))
-      return undefined;
-    this.#isRestored = false;
-    return position;
+    const canContinue = await this.#listings.resume(position.token);
+    return canContinue ? position : undefined;
   }
 
   /**
@@ -271,7 +271,6 @@ export class Reflector {
     const position = await this.#options.source.eventPosition();
     await this.#listings.listAll(position.token, this.#abort.signal);
     this.#hasListed = true;
-    this.#isRestored = false;
     this.#markFresh(position);
     return position;
   }
@@ -374,6 +373,7 @@ export class Reflector {
   /** The store is current up to this position. */
   #markFresh(position: EventPosition): void {
     this.#position = position;
+    this.#isBehind = this.#options.source.state.name !== "connected";
     this.#silence = undefined;
     this.#waiters.advanceTo(position.token);
     this.#settle();
@@ -381,7 +381,7 @@ export class Reflector {
 
   /** The mirror is stale while a class has failed or events are missing, with that error. */
   #settle(): void {
-    if (this.#options.source.state.name !== "connected") return;
+    if (this.#isBehind) return;
     this.#staleness.settle(this.#silence ?? this.#listings.error);
   }
 
