@@ -1,10 +1,10 @@
-/** A seeded source of chance: the same seed gives the same pool, byte for byte. */
+/** A seeded random number generator: the same seed gives the same pool, byte for byte. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
   /** An integer in [0, limit). */
   integer(limit: number): number;
-  /** A version-4-shaped uuid. */
+  /** A UUID of version 4. */
   uuid(): string;
 }
 

@@ -14,10 +14,10 @@ import type { CallOptions } from "./xapi.js";
  * After that the result is unknown.
  */
 const MAX_LOOKUPS = 3;
-/** Pause between two looks: the pool may still work on the call, in ms. */
-const LOOK_AGAIN_MS = 2_000;
-/** Time limit of each call of a look, in ms. */
-const LOOK_MS = 20_000;
+/** Pause between two lookups, in ms: the pool may still be executing the call. */
+const LOOKUP_PAUSE_MS = 2_000;
+/** Timeout of each call of a lookup, in ms. */
+const LOOKUP_TIMEOUT_MS = 20_000;
 
 /** A call without a task. */
 export interface ActingCall {
@@ -55,12 +55,12 @@ export async function callActing(
     });
   } catch (error) {
     if (!isSent || !isAnswerLost(error)) throw error;
-    const look = visibleResult(method, params);
+    const lookup = visibleResult(method, params);
     const found =
-      look === undefined ? undefined : await search(parts, look, signal);
+      lookup === undefined ? undefined : await search(parts, lookup, signal);
     if (found === undefined) {
       // The call was answered: the error is the result.
-      if (!isSilence(error)) throw error;
+      if (!isAnswerMissing(error)) throw error;
       const reason = (error as Error).message;
       throw new XoError("RESULT_UNKNOWN", { method, reason }, error);
     }
@@ -74,7 +74,7 @@ export async function callActing(
 /** @returns undefined: the result is not there, or the pool cannot be read */
 async function search(
   { executor, settings: { clock } }: XapiComponents,
-  look: ResultLookup,
+  lookup: ResultLookup,
   signal: AbortSignal | undefined,
 ): Promise<FoundResult | undefined> {
   const read = (method: string, params: readonly unknown[]) =>
@@ -83,15 +83,15 @@ async function search(
       params,
       signal,
       priority: "call",
-      timeoutMs: LOOK_MS,
+      timeoutMs: LOOKUP_TIMEOUT_MS,
     });
   let failures = 0;
-  for (let looks = 0; looks < MAX_LOOKUPS && failures < MAX_LOOKUPS;) {
-    if (looks + failures > 0) await pause(clock, LOOK_AGAIN_MS, signal);
+  for (let misses = 0; misses < MAX_LOOKUPS && failures < MAX_LOOKUPS;) {
+    if (misses + failures > 0) await pause(clock, LOOKUP_PAUSE_MS, signal);
     try {
-      const found = await look(read);
+      const found = await lookup(read);
       if (found !== undefined) return found;
-      looks++;
+      misses++;
     } catch {
       // The failure of the call itself is reported.
       failures++;
@@ -102,7 +102,7 @@ async function search(
 
 /** The pool may have executed the call. */
 export function isAnswerLost(error: unknown): boolean {
-  if (isSilence(error)) return true;
+  if (isAnswerMissing(error)) return true;
   return (
     error instanceof XoError &&
     (error.code === "BAD_ANSWER" || error.code === "HTTP_STATUS")
@@ -110,7 +110,7 @@ export function isAnswerLost(error: unknown): boolean {
 }
 
 /** Whether nothing was received that could be an answer. */
-function isSilence(error: unknown): boolean {
+function isAnswerMissing(error: unknown): boolean {
   return (
     isNetworkError(error) ||
     (error instanceof XoError && error.code === "CALL_TIMEOUT")

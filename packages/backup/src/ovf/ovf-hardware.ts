@@ -37,7 +37,8 @@ export function readHardware(system: XmlElement): OvfHardware {
   const vcpus = Number(textAt(cpu, "VirtualQuantity") || 1);
   if (!Number.isInteger(vcpus) || vcpus < 1 || vcpus > 1024)
     throw invalid(`the OVF has a VM with ${vcpus} virtual CPUs`);
-  if (memory === undefined) throw invalid("the OVF says no size of the memory");
+  if (memory === undefined)
+    throw invalid("the OVF does not specify the memory size");
   const config = configOf(section);
   const cores = Number(
     textAt(cpu, "CoresPerSocket") || config.get("cpuid.coresPerSocket"),

@@ -108,7 +108,7 @@ function snapshotFields(
   operation: DerivingOperation,
 ): XapiRecord {
   const vm = db.get("VM", source);
-  const quiet = operation === "snapshot";
+  const isSnapshot = operation === "snapshot";
   return {
     other_config: map(vm, "other_config"),
     is_a_snapshot: true,
@@ -117,10 +117,10 @@ function snapshotFields(
     snapshot_time: toDatetime(clock.now()),
     snapshot_metadata: databaseText(vm),
     snapshot_info: {
-      "disk-snapshot-type": quiet ? "crash_consistent" : "checkpoint",
+      "disk-snapshot-type": isSnapshot ? "crash_consistent" : "checkpoint",
       "power-state-at-snapshot": text(vm, "power_state"),
     },
-    power_state: quiet ? "Halted" : "Suspended",
+    power_state: isSnapshot ? "Halted" : "Suspended",
     parent: text(vm, "parent"),
   };
 }

@@ -51,7 +51,7 @@ async function joinPool(
     Math.max(LEAST_FUSE_MS, core.failureProfile.duration(durations.fuse)),
     () => core.pool.follow(new URL(url).host),
   );
-  void obey(context, channel.unref());
+  void receiveCommands(context, channel.unref());
 }
 
 function withPort(address: string, { port }: URL): string {
@@ -80,7 +80,10 @@ async function enter(
 }
 
 /** Handles the messages that the pool sends to its member. */
-async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
+async function receiveCommands(
+  context: CoreContext,
+  channel: LineChannel,
+): Promise<void> {
   const { core } = context;
   for (;;) {
     const message = await channel.receive();

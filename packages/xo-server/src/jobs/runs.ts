@@ -10,7 +10,7 @@ import type { CallBody } from "./job-body.js";
 import type { RunChoice } from "./job-kind.js";
 import type { JobRunner } from "./job-runner.js";
 import type { RunOutcome } from "./run-outcome.js";
-import { RunOutcomes } from "./run-ends.js";
+import { RunOutcomes } from "./run-outcomes.js";
 import { withSignal } from "../tasks/with-signal.js";
 
 export interface RunsOptions {
@@ -65,13 +65,13 @@ interface Running {
 /** The runs that this server executes. */
 export class Runs {
   readonly #options: RunsOptions;
-  readonly #ends: RunOutcomes;
+  readonly #outcomes: RunOutcomes;
   readonly #running = new Map<string, Running>();
   #isStopping = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#ends = new RunOutcomes(options);
+    this.#outcomes = new RunOutcomes(options);
   }
 
   get isStopping(): boolean {
@@ -93,7 +93,7 @@ export class Runs {
     const run = await store.jobRuns.begin({ ...start, owner }, fence);
     if (run === undefined) return undefined;
     if (run.status !== "pending") {
-      this.#ends.prune(run.jobId);
+      this.#outcomes.prune(run.jobId);
       return { run };
     }
     return this.#start(run, work, { choice });
@@ -131,7 +131,7 @@ export class Runs {
    * @param fence of the lease on all schedules
    */
   async maintain(fence?: Fence): Promise<void> {
-    await this.#ends.retry();
+    await this.#outcomes.retry();
     await this.#beginQueued(fence);
   }
 
@@ -215,7 +215,7 @@ export class Runs {
   ): Promise<Ended> {
     const { clock, logger } = this.#options;
     const taskId = work.taskId;
-    await this.#ends.begin(run.id, taskId, work.lease?.fence);
+    await this.#outcomes.begin(run.id, taskId, work.lease?.fence);
     const timer = this.#limit(run, job);
     try {
       const outcome =
@@ -228,7 +228,7 @@ export class Runs {
               scheduleId: run.scheduleId,
               work,
             });
-      await this.#ends.write(run, outcome, work.lease?.fence);
+      await this.#outcomes.write(run, outcome, work.lease?.fence);
       logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
         run: run.id,
       });

@@ -241,15 +241,15 @@ export class Follower {
   async #notify(live: readonly StatsHost[], intervalMs: number): Promise<void> {
     const { hosts, now, inventory, clock } = this.#options;
     const at = clock.now();
-    // When the pace has just become faster, the last answers of some hosts are old.
+    // When the interval has just become shorter, the last answers of some hosts are old.
     const longest = Math.max(intervalMs, this.#intervalMs);
-    const silenceMs = longest + MAX_MISSING * STEP * 1000;
+    const expiryMs = longest + MAX_MISSING * STEP * 1000;
     this.#intervalMs = intervalMs;
-    const goes = (_pool: string, followed: TrackedObject) => {
-      now.dropIfOld(followed, at - silenceMs);
+    const isExpired = (_pool: string, followed: TrackedObject) => {
+      now.dropIfOld(followed, at - expiryMs);
       return at - followed.receivedAt > FORGET_MS;
     };
-    await inventory.runInSlices("stats", hosts.seriesStore.sweep(goes));
+    await inventory.runInSlices("stats", hosts.seriesStore.sweep(isExpired));
     now.commit();
     const lags = live.flatMap(({ id }) => {
       const end = hosts.endOf(id);

@@ -100,13 +100,13 @@ export class SeriesStore {
     this.#count(series, 1);
   }
 
-  /** Removes all objects for which `goes` returns true. */
-  *sweep(goes: (pool: string, followed: TrackedObject) => boolean): Steps {
+  /** Removes all objects for which `isExpired` returns true. */
+  *sweep(isExpired: (pool: string, followed: TrackedObject) => boolean): Steps {
     let seen = 0;
     for (const [pool, all] of this.#pools) {
       for (const [uuid, followed] of all) {
         if (++seen % OBJECTS_PER_STEP === 0) yield;
-        if (!goes(pool, followed)) continue;
+        if (!isExpired(pool, followed)) continue;
         // It may have been replaced between two slices.
         if (all.get(uuid) === followed) all.delete(uuid);
         this.share.release(followed.series);

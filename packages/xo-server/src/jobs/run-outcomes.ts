@@ -4,7 +4,7 @@ import type { Fence, JobRun, JobRunEnd, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { RunOutcome } from "./run-outcome.js";
 
-export interface RunEndsOptions {
+export interface RunOutcomesOptions {
   readonly store: Pick<Store, "jobRuns">;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;
@@ -21,10 +21,10 @@ const MAX_UNWRITTEN = 1_000;
 
 /** Writes the outcomes of runs, with retries, and deletes the oldest runs. */
 export class RunOutcomes {
-  readonly #options: RunEndsOptions;
+  readonly #options: RunOutcomesOptions;
   readonly #unwritten = new Map<string, FencedEnd>();
 
-  constructor(options: RunEndsOptions) {
+  constructor(options: RunOutcomesOptions) {
     this.#options = options;
   }
 
@@ -57,11 +57,11 @@ export class RunOutcomes {
   /** Deletes runs beyond the limit. If that fails, the next call deletes them. */
   prune(jobId: string): void {
     const { store, keep, logger } = this.#options;
-    const forget = async () => {
+    const deleteOld = async () => {
       await store.jobRuns.prune(keep.ofJob, jobId);
       await store.jobRuns.prune(keep.ofAll);
     };
-    forget().catch((error: unknown) => {
+    deleteOld().catch((error: unknown) => {
       logger.warn("old job runs could not be deleted", { error });
     });
   }
