@@ -164,6 +164,10 @@ export class FakeViewTable implements ViewTable {
     return test(this.object(row));
   }
 
+  matches(row: number, test: Predicate): boolean {
+    return test(this.object(row));
+  }
+
   summary(type: string) {
     const digest: Digest = { high: 0, low: 0 };
     const count = this.all.filter((one) => one.type === type).length;

@@ -23,6 +23,8 @@ export class FakeCatalog {
   #frames: Frame[] = [];
   readonly #listeners = new Map<(frame: Frame) => void, FeedReader>();
   #revision = 0;
+  /** Rows whose object was compared with a filter. */
+  compared = 0;
   /** Frames up to here have been forgotten. */
   forgotten = 0;
   /** Steps that runInSlices has done. */
@@ -79,7 +81,16 @@ export class FakeCatalog {
       object: (row: number) => rows[row],
       writeId: () => 0,
       passes: (row: number, test: Predicate) => test(rows[row]),
+      matches: (row: number, test: Predicate) => {
+        this.compared++;
+        return test(rows[row]);
+      },
+      findId: (id: string) => rows.findIndex((thing) => thing?.id === id),
     } as unknown as ViewTable;
+  }
+
+  get(id: string): Thing | undefined {
+    return this.#things.find((thing) => thing?.id === id);
   }
 
   readonly feed = this.#feed();

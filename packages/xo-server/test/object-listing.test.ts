@@ -100,6 +100,25 @@ t.test("a type in the filter opens its list directly", async (t) => {
   t.same(none.fake.followed, []);
 });
 
+t.test("an id in the filter is looked up, not searched", async (t) => {
+  const { id, type } = all[4000]!;
+  const { text, fake } = await list({ filter: { id } });
+  t.same(
+    JSON.parse(text),
+    naive((thing) => thing.id === id),
+  );
+  t.equal(fake.followed.length, 1, "only the list of its class is opened");
+  t.equal(fake.compared, 1);
+  const other = await list({ filter: { id, name_label: "of another VM" } });
+  t.equal(other.text, "{}", "the rest of the filter applies too");
+  const typed = await list({ filter: { id, type } });
+  t.same(JSON.parse(typed.text), JSON.parse(text));
+  const wrongType = type === "host" ? "SR" : "host";
+  t.equal((await list({ filter: { id, type: wrongType } })).text, "{}");
+  t.equal((await list({ filter: { id: "unknown" } })).text, "{}");
+  t.equal((await list({ filter: { id: "unknown", type: "VM" } })).text, "{}");
+});
+
 t.test("a list in the filter is contained in the object's", async (t) => {
   const { text } = await list({ filter: { type: "host", tags: ["b", "a"] } });
   t.same(
@@ -123,6 +142,19 @@ t.test("a filter may be a text", async (t) => {
     JSON.parse((await list({ filter: " " })).text),
     naive(() => true),
   );
+});
+
+t.test("only lists with types that a text allows are opened", async (t) => {
+  const vms = (await list({ filter: "type:vm memory:size:>500" })).fake;
+  t.same(vms.followed, ["VM"]);
+  const other = await list({ filter: "!type:VM type:|(vm host)" });
+  t.same(other.fake.followed, ["host"]);
+  t.same(
+    JSON.parse(other.text),
+    naive(({ type }) => type === "host"),
+  );
+  const either = await list({ filter: "|(type:SR name_label:x)" });
+  t.same(either.fake.followed, ["VM", "host", "SR"]);
 });
 
 t.test("an invalid filter is reported immediately", async (t) => {

@@ -107,6 +107,11 @@ export interface ViewTable {
    */
   passes(row: number, test: Predicate): boolean;
   /**
+   * Like `passes`, without caching: for predicates of one request. Only the fields that
+   * the predicate declares are read, where they can be read singly.
+   */
+  matches(row: number, test: Predicate): boolean;
+  /**
    * Number of objects and digest of one type. Encodes the objects of the class
    * that have not been read so far.
    */

@@ -52,26 +52,30 @@ export class RowReader implements ObjectReader {
       case "$pool":
       case "$poolId":
         return this.#source.links.poolId;
+      case "uuid":
+        return uuidOf(this.#source);
+      case "_xapiRef":
+        return this.#source.ref;
     }
     const { properties } = this.#view;
-    if (this.#object === undefined && properties !== undefined) {
-      if (Object.hasOwn(properties, name))
+    if (this.#object === undefined) {
+      if (properties !== undefined && Object.hasOwn(properties, name))
         return properties[name]!(this.#source);
       // Nothing is built to learn that the object has no such property.
-      if (propertiesOf(this.type)?.has(name) === false) return undefined;
+      if (!mayHave(this.type, name)) return undefined;
     }
     return valueAt(this.object(), [name]);
   }
 
   /** Builds the object, with the fields that every object has. */
   #build(): ViewObject {
-    const { ref, record, links } = this.#source;
+    const { ref, links } = this.#source;
     const view = this.#view.build(this.#source);
     const { poolId } = links;
-    const { uuid } = record;
+    const uuid = uuidOf(this.#source);
     view["id"] = this.id;
     view["type"] = this.type;
-    if (typeof uuid === "string") view["uuid"] = uuid;
+    if (uuid !== undefined) view["uuid"] = uuid;
     if (poolId !== undefined) {
       view["$pool"] = poolId;
       view["$poolId"] = poolId;
@@ -81,12 +85,33 @@ export class RowReader implements ObjectReader {
   }
 }
 
+/** Properties that every object has. */
+const COMMON = new Set(["id", "type", "$pool", "$poolId", "uuid", "_xapiRef"]);
+
+function uuidOf({ record: { uuid } }: ViewSource): string | undefined {
+  return typeof uuid === "string" ? uuid : undefined;
+}
+
 /** Whether a property is read from the record without building the object. */
 export function isReadSingly(view: View, name: string): boolean {
   return (
-    ["id", "type", "$pool", "$poolId"].includes(name) ||
+    COMMON.has(name) ||
     (view.properties !== undefined && Object.hasOwn(view.properties, name))
   );
+}
+
+/** Whether a property of an object of a type is read, or known to be absent, without building the object. */
+export function isReadWithoutObject(
+  view: View,
+  type: string,
+  name: string,
+): boolean {
+  return isReadSingly(view, name) || !mayHave(type, name);
+}
+
+/** Whether objects of a type may have a property. */
+function mayHave(type: string, name: string): boolean {
+  return propertiesOf(type)?.has(name) !== false;
 }
 
 /** A reader of an object that has been built. */

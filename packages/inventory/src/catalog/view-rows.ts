@@ -13,7 +13,12 @@ import { digestOf } from "./digest.js";
 import { evaluatePredicate } from "./evaluate-predicate.js";
 import { PredicateResults } from "./predicate-results.js";
 import { RowIdentity } from "./row-identity.js";
-import { isReadSingly, readerOf, type RowReader } from "./row-reader.js";
+import {
+  isReadSingly,
+  isReadWithoutObject,
+  readerOf,
+  type RowReader,
+} from "./row-reader.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -122,6 +127,10 @@ export class ViewRows implements ViewTable {
     return holds;
   }
 
+  matches(row: number, test: Predicate): boolean {
+    return this.#evaluate(row, test);
+  }
+
   /** The row's object may have changed. */
   invalidateResults(row: number): void {
     this.#results.invalidate(row);
@@ -176,14 +185,17 @@ export class ViewRows implements ViewTable {
       : reader.openKnown(pool, ref, new RowIdentity(this.#context, row));
   }
 
-  /**
-   * Evaluates a predicate for an object that is not encoded, reading only the
-   * properties that it needs.
-   */
+  /** Evaluates a predicate, reading only the properties that it needs where that is possible. */
   #evaluate(row: number, test: Predicate): boolean {
     const { fields } = test;
-    if (fields === undefined || this.#context.rows.has(row, RowFlag.encoded))
+    const { rows, view } = this.#context;
+    if (fields === undefined) return test(this.object(row));
+    if (rows.has(row, RowFlag.encoded))
       return evaluatePredicate(test, this.json(row));
+    // Otherwise the whole object is built: it is kept for the next reader.
+    const type = this.type(row);
+    if (!fields.every((field) => isReadWithoutObject(view, type, field)))
+      return test(this.object(row));
     const members: ViewObject = {};
     this.readRow(row, (object) => {
       for (const field of fields) {

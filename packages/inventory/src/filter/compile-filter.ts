@@ -1,6 +1,7 @@
 import type { Filter } from "@xo-server/filter";
 import { XoError } from "@xo-server/model";
 import type { Predicate } from "./predicate.js";
+import { filterFields } from "./filter-fields.js";
 import { createGlob } from "./glob.js";
 import { createPattern } from "./pattern.js";
 import { propertyOf } from "./property-path.js";
@@ -9,23 +10,27 @@ import { propertyOf } from "./property-path.js";
 const MAX_DEPTH = 32;
 
 /**
- * Compiles a filter to a predicate on JSON values. Evaluation allocates nothing
- * but lower-case strings.
+ * Compiles a filter to a predicate on JSON values, with the properties that it reads.
+ * Evaluation allocates nothing but lower-case strings.
  * @throws XoError FILTER_INVALID for a regular expression that `parseFilter`
  *   would reject
  */
 export function compileFilter(filter: Filter): Predicate {
+  return Object.assign(compile(filter), { fields: filterFields(filter) });
+}
+
+function compile(filter: Filter): Predicate {
   switch (filter.kind) {
     case "and":
-      return every(filter.terms.map(compileFilter));
+      return every(filter.terms.map(compile));
     case "or":
-      return some(filter.terms.map(compileFilter));
+      return some(filter.terms.map(compile));
     case "not":
-      return not(compileFilter(filter.term));
+      return not(compile(filter.term));
     case "compare":
       return compare(filter.operator, filter.number);
     case "property":
-      return property(filter.name, compileFilter(filter.term));
+      return property(filter.name, compile(filter.term));
     case "truthy":
       return (value) => Boolean(propertyOf(value, filter.name));
     case "text":

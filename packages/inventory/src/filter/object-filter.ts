@@ -10,7 +10,7 @@ export const objectFilterLimits = { depth: 32, values: 1_024 };
  * The object filter of JSON-RPC clients: a value matches when every property of
  * `pattern` matches. A list matches when each element of the pattern's list
  * matches one of its elements, in any order; other values must be equal. `{}`
- * matches every object, `[]` every list.
+ * matches every object, `[]` every list. The predicate declares which properties it reads.
  * @throws XoError INVALID_PARAMETERS for a pattern beyond the limits
  */
 export function createObjectFilter(pattern: object): Predicate {
@@ -32,7 +32,10 @@ export function createObjectFilter(pattern: object): Predicate {
     );
   }
 
-  return compile(pattern, 1);
+  const test = compile(pattern, 1);
+  return Array.isArray(pattern)
+    ? test
+    : Object.assign(test, { fields: Object.keys(pattern) });
 }
 
 function property(name: string, test: Predicate): Predicate {

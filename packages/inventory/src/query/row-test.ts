@@ -72,7 +72,7 @@ export class RowTest {
         const { table } = this.#columns;
         if (plan.isLasting === true)
           return (row) => table.passes(row, plan.test);
-        return (row) => plan.test(table.object(row));
+        return (row) => table.matches(row, plan.test);
       }
     }
   }

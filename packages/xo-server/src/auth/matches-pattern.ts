@@ -27,3 +27,11 @@ export function matchesPattern(pattern: unknown, value: unknown): boolean {
       matchesPattern(part, Reflect.get(value, key) as unknown),
   );
 }
+
+/** The top-level properties that a pattern reads; undefined: any. */
+export function fieldsOfPattern(pattern: object): string[] | undefined {
+  const names = Object.keys(pattern);
+  const isPlain =
+    !Array.isArray(pattern) && !names.some((name) => name.startsWith("__"));
+  return isPlain ? names : undefined;
+}

@@ -1,12 +1,14 @@
-import type {
-  Catalog,
-  Steps,
-  ViewObject,
-  ViewTable,
+import {
+  unionOfFields,
+  type Catalog,
+  type Predicate,
+  type Steps,
+  type ViewObject,
+  type ViewTable,
 } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { toSelection } from "../objects/object-selection.js";
-import { matchesPattern } from "../auth/matches-pattern.js";
+import { fieldsOfPattern, matchesPattern } from "../auth/matches-pattern.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { MAX_CALLS } from "./params-vector.js";
 
@@ -21,8 +23,6 @@ export interface ObjectCriteria {
   readonly type?: string;
 }
 
-type Test = (object: ViewObject) => boolean;
-
 /**
  * The objects that match and that the user may read now. Runs in slices of the
  * event loop.
@@ -33,10 +33,7 @@ export async function fetchObjects(
   user: AuthenticatedUser,
   { pattern, filter, type = typeOf(pattern) }: ObjectCriteria,
 ): Promise<ViewObject[]> {
-  const { test } = toSelection(filter ?? "");
-  const fits: Test = (object) =>
-    (pattern === undefined || matchesPattern(pattern, object)) &&
-    (test === undefined || test(object));
+  const fits = toPredicate(pattern, filter);
   const types = type === undefined ? catalog.types : [type];
   const classes = new Set(types.map((one) => catalog.classOf(one)));
   const found: ViewObject[] = [];
@@ -47,12 +44,21 @@ export async function fetchObjects(
       collect(table, (row) => {
         if (type !== undefined && table.type(row) !== type) return;
         if (!isReadable(table, row, user)) return;
-        const object = table.object(row);
-        if (fits(object)) add(found, object);
+        if (table.matches(row, fits)) add(found, table.object(row));
       }),
     );
   }
   return found;
+}
+
+/** @throws XoError FILTER_INVALID */
+function toPredicate(pattern: object = {}, filter = ""): Predicate {
+  const { test = Object.assign(() => true, { fields: [] }) } =
+    toSelection(filter);
+  const fits = (object: unknown) =>
+    matchesPattern(pattern, object) && test(object);
+  const fields = unionOfFields([fieldsOfPattern(pattern), test.fields]);
+  return Object.assign(fits, { fields });
 }
 
 /** The type of the objects, if the pattern requires a single one. */

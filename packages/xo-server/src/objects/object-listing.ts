@@ -56,10 +56,11 @@ export class ObjectListing {
     // A pool that has been listed may not have all its rows in the tables yet.
     await this.#catalog.loaded();
     const writing = { left: request.limit ?? Infinity, isFirst: true };
+    const listing = { request, selection, writing };
     for (const className of this.#classesOf(selection)) {
       if (writing.left <= 0) break;
       const table = await this.#catalog.follow(className);
-      const reader = new TableReader(table, { request, selection, writing });
+      const reader = new TableReader(table, listing);
       while (!reader.isDone) {
         const fragment = this.#fragments.begin();
         await this.#inventory.runInSlices("listing", reader.fill(fragment));
@@ -70,10 +71,19 @@ export class ObjectListing {
     if (isMembers) yield Buffer.from("}");
   }
 
-  #classesOf({ type }: ObjectSelection): ReadonlySet<string> {
-    const types = type === undefined ? this.#catalog.types : [type];
+  #classesOf(selection: ObjectSelection): ReadonlySet<string> {
+    const types = this.#typesOf(selection);
     const classes = types.map((one) => this.#catalog.classOf(one));
     return new Set(classes.filter((name) => name !== undefined));
+  }
+
+  #typesOf({ type, allowsType, id }: ObjectSelection): readonly string[] {
+    const { types } = this.#catalog;
+    if (type !== undefined) return [type];
+    if (allowsType !== undefined) return types.filter(allowsType);
+    if (id === undefined) return types;
+    const found = this.#catalog.get(id);
+    return found === undefined ? [] : [found.type];
   }
 }
 
@@ -107,14 +117,25 @@ class TableReader {
   #type: string | undefined;
   #readable: Predicate | undefined;
   #row = 0;
+  /** The only row that can match: that of the requested id; undefined: any. */
+  readonly #onlyRow: number | undefined;
 
   constructor(table: ViewTable, listing: Listing) {
     this.#table = table;
     this.#listing = listing;
+    const { id } = listing.selection;
+    if (id === undefined) return;
+    const row = table.findId(id);
+    this.#onlyRow = row;
+    this.#row = row < 0 ? 0 : row;
   }
 
   get isDone(): boolean {
-    return this.#row >= this.#table.rows || this.#listing.writing.left <= 0;
+    return this.#row >= this.#end || this.#listing.writing.left <= 0;
+  }
+
+  get #end(): number {
+    return this.#onlyRow === undefined ? this.#table.rows : this.#onlyRow + 1;
   }
 
   *fill(fragment: Fragment): Steps {
@@ -153,7 +174,7 @@ class TableReader {
 
   #isAskedFor(row: number): boolean {
     const { test } = this.#listing.selection;
-    return test === undefined || test(this.#table.object(row));
+    return test === undefined || this.#table.matches(row, test);
   }
 
   #write(row: number, fragment: Fragment): void {

@@ -1,6 +1,5 @@
 import {
   compileFilter,
-  filterFields,
   parseFilter,
   unionOfFields,
   type Predicate,
@@ -117,8 +116,7 @@ function compile(privilege: SelectingPrivilege): CompiledPrivilege {
 function toExtent(selector: string | Predicate = ""): Extent {
   if (typeof selector === "function") return selector;
   if (selector.trim() === "") return "all";
-  const filter = parseFilter(selector);
-  return withFields(compileFilter(filter), filterFields(filter));
+  return compileFilter(parseFilter(selector));
 }
 
 /** Types for which a `deny` also applies to dependent objects. */

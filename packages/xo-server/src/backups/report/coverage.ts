@@ -1,5 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
-import type { Catalog, Steps, ViewObject } from "@xo-server/inventory";
+import type { Catalog, Steps } from "@xo-server/inventory";
 import type { Job, Store } from "@xo-server/store";
 import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
 import type { BackupBody } from "../../jobs/job-body.js";
@@ -148,9 +148,10 @@ export class BackupCoverage {
     function* collect(): Steps {
       for (let row = 0; row < table.rows; row++) {
         if (table.isLive(row) && table.type(row) === "VM") {
-          const object: ViewObject = table.object(row);
-          const { id, name_label, tags } = object;
-          found.push({ id: String(id), name: String(name_label), tags });
+          table.readRow(row, (vm) => {
+            const name = String(vm.value(["name_label"]));
+            found.push({ id: table.id(row), name, tags: vm.value(["tags"]) });
+          });
         }
         if (row % STEP === STEP - 1) yield;
       }
