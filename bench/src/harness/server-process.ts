@@ -10,20 +10,27 @@ import { repositoryRoot } from "./repository.js";
 const POLL_MS = 5;
 const TIMEOUT_MS = 120_000;
 
-/** xo-server as a separate process, on a free port. */
+/** xo-server as a separate process. */
 export class ServerProcess {
   readonly startedAt = performance.now();
   readonly #child: ChildProcess;
   readonly #url: Promise<string>;
 
-  /** @param env added to this process's environment */
-  constructor(config: string, env: NodeJS.ProcessEnv = {}) {
+  /**
+   * @param env added to this process's environment
+   * @param port default: a free one
+   */
+  constructor(config: string, env: NodeJS.ProcessEnv = {}, port = 0) {
     const program = join(repositoryRoot, "bin", "xo-server");
-    const args = ["start", "--config", config, "--host", "127.0.0.1"];
-    this.#child = spawn(process.execPath, [program, ...args, "--port", "0"], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
-    });
+    const address = ["--host", "127.0.0.1", "--port", String(port)];
+    this.#child = spawn(
+      process.execPath,
+      [program, "start", "--config", config, ...address],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { ...process.env, ...env },
+      },
+    );
     this.#url = this.#readUrl();
   }
 

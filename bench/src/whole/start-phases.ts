@@ -3,7 +3,11 @@ import { ApiClient } from "../api/api-client.js";
 import type { Figures } from "../harness/figures.js";
 import { processCpuMs } from "../harness/process-cpu.js";
 import { ServerProcess } from "../harness/server-process.js";
+import type { PoolAddress } from "../harness/simulator.js";
+import { setChurn } from "../measure/set-churn.js";
 import { HealthWatch } from "./health-watch.js";
+import { measureRequests } from "./requests.js";
+import { VM_LIST } from "./vm-list.js";
 
 const PASSWORD = "bench bench bench";
 
@@ -11,23 +15,14 @@ const PASSWORD = "bench bench bench";
 const LOOK_MS = 20;
 const TIMEOUT_MS = 300_000;
 
-/**
- * VMs up to which `xo.getAllObjects` is measured: a client cannot hold the
- * answer of 100,000, 1 GB, as one text.
- */
-const MAX_LISTED = 10_000;
-
-/** The first page of the VM list, as the web page requests it. */
-const LIST = {
-  type: "VM",
-  sort: [{ by: "name_label" }],
-  limit: 24,
-  fields: ["name_label", "power_state", "CPUs", "memory", "$container"],
-};
+/** Changes a second of a single pool, and how long the pool changes before it is measured, in ms. */
+const CHURN = 200;
+const CHURN_BEFORE_MS = 3_000;
 
 export interface StartOptions {
   /** Path of the configuration. */
   readonly config: string;
+  readonly pools: readonly PoolAddress[];
   /** VMs of all pools. */
   readonly vms: number;
   /**
@@ -35,7 +30,7 @@ export interface StartOptions {
    * writes snapshots and fills columns.
    */
   readonly settleMs: number;
-  /** Time in ms in which it is measured at rest after that. */
+  /** Time in ms in which it is measured at rest after that, and while a single pool changes. */
   readonly restMs: number;
 }
 
@@ -47,6 +42,7 @@ export interface StartOptions {
  */
 export async function measureStart({
   config,
+  pools,
   vms,
   settleMs,
   restMs,
@@ -62,17 +58,9 @@ export async function measureStart({
     await client.call("session.signIn", { email: "admin", password: PASSWORD });
     const list = await untilComplete(client, server.startedAt, vms);
     const listCpuMs = processCpuMs(server.pid);
-    const again = await timed(() => client.call("query.page", LIST));
-    const search = { ...LIST, search: "a1" };
-    const searchMs = await timed(() => client.call("query.page", search));
-    const disks = { ...LIST, type: "VDI", fields: ["name_label", "size"] };
-    const disksMs = await timed(() => client.call("query.page", disks));
-    const all =
-      vms <= MAX_LISTED
-        ? { allMs: await timed(() => client.call("xo.getAllObjects", {})) }
-        : {};
-    client.close();
+    const requests = await measureRequests(client, vms);
     const { p99Ms, longestMs } = health.stop();
+    client.close();
     const settleCpuMsPerSecond = await cpuDuring(server.pid, settleMs);
     const restCpuMsPerSecond = await cpuDuring(server.pid, restMs);
     return {
@@ -80,14 +68,14 @@ export async function measureStart({
       listeningCpuMs,
       ...list,
       listCpuMs,
-      againMs: again,
-      searchMs,
-      disksMs,
-      ...all,
+      ...requests,
       healthP99Ms: p99Ms,
       healthLongestMs: longestMs,
       settleCpuMsPerSecond,
       restCpuMsPerSecond,
+      ...(pools.length === 1 && {
+        churnCpuMsPerSecond: await measureChurn(server, pools, restMs),
+      }),
       rssBytes: await server.read("xo_process_resident_memory_bytes"),
     };
   } finally {
@@ -104,7 +92,7 @@ async function untilComplete(
   let firstRowsMs = Number.NaN;
   const deadline = performance.now() + TIMEOUT_MS;
   while (performance.now() < deadline) {
-    const page = (await client.call("query.page", LIST)) as {
+    const page = (await client.call("query.page", VM_LIST)) as {
       readonly total: number;
     };
     const sinceStart = performance.now() - startedAt;
@@ -122,8 +110,19 @@ async function cpuDuring(pid: number, ms: number): Promise<number> {
   return ((processCpuMs(pid) - before) / ms) * 1_000;
 }
 
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const before = performance.now();
-  await run();
-  return performance.now() - before;
+/** @returns CPU time while the pool changes and one client has the list open, in ms a second */
+async function measureChurn(
+  server: ServerProcess,
+  pools: readonly PoolAddress[],
+  ms: number,
+): Promise<number> {
+  const client = await ApiClient.open(await server.url);
+  await client.call("session.signIn", { email: "admin", password: PASSWORD });
+  await client.call("query.open", { name: "vms", offset: 0, ...VM_LIST });
+  await setChurn(pools, CHURN);
+  await setTimeout(Math.min(CHURN_BEFORE_MS, ms));
+  const cpuMsPerSecond = await cpuDuring(server.pid, ms);
+  await setChurn(pools, 0);
+  client.close();
+  return cpuMsPerSecond;
 }

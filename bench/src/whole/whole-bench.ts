@@ -113,6 +113,7 @@ async function measureFleet(fleet: Fleet, smoke: boolean): Promise<Figures> {
     await writeFile(config, toConfig(join(folder, "data"), pools));
     const start = {
       config,
+      pools,
       vms: fleet.vms,
       settleMs: smoke ? 200 : 30_000,
       restMs: smoke ? 200 : 20_000,
@@ -152,7 +153,7 @@ function figuresOf(figures: Figures, mode: string): Figures {
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    for (const name of ["listeningMs", "listMs", "allMs", "rssBytes"])
+    for (const name of ["listeningMs", "listMs", "byIdMs", "allMs", "rssBytes"])
       if (!(figureOf(result, name) > 0))
         throw new Error(`${result.pool}, ${result.mode}: no ${name}`);
   }

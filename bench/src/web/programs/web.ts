@@ -1,40 +1,49 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { fullScale } from "../../api/api-scale.js";
-import { ADMIN_PASSWORD, MeasuredServer } from "../../api/measured-server.js";
+import { ApiClient } from "../../api/api-client.js";
 import { callXapi } from "../../harness/call-xapi.js";
 import { median, percentile, type Figures } from "../../harness/figures.js";
+import { ServerProcess } from "../../harness/server-process.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import { setChurn } from "../../measure/set-churn.js";
 import { ListPage } from "../list-page.js";
 import type { WebJob } from "../web-job.js";
 
+const PASSWORD = "correct horse battery";
+/** How often the list is requested until it is complete, in ms. */
+const POLL_MS = 200;
 /** Interval between two measurements of the heap. */
-const LOOK_MS = 10_000;
+const SAMPLE_MS = 10_000;
 /** Changes come at any moment of the pool's throttle. */
 const PAUSE_MS = 430;
 
 // One server, one browser, and the list of all VMs in it.
 const job = await readJob<WebJob>();
-const server = await MeasuredServer.start({
-  scale: fullScale,
-  pools: job.pools,
-  nodeOptions: [],
-});
-const list = await ListPage.open(job.browser, server.url);
+const folder = await mkdtemp(join(tmpdir(), "xo-web-"));
+const config = join(folder, "config.yaml");
+await writeFile(config, configText());
+let server = startServer(0);
+const url = await server.url;
+await untilListed();
+const list = await ListPage.open(job.browser, url);
 const scriptBytes = await list.firstScriptBytes();
 // The first one brings the files of the list, and the server's columns.
-const coldMs = await list.signIn(ADMIN_PASSWORD);
+const coldMs = await list.signIn(PASSWORD);
 const signIns: number[] = [];
-for (let i = 0; i < job.visits; i++)
-  signIns.push(await list.signIn(ADMIN_PASSWORD));
+for (let i = 0; i < job.visits; i++) signIns.push(await list.signIn(PASSWORD));
 const reloads: number[] = [];
 for (let i = 0; i < job.visits; i++) reloads.push(await list.reload());
 const frames = await list.scroll(job.scrollMs);
 const keys = await list.type(job.keystrokes);
 const changes = await measureChanges();
 const churn = await measureChurn();
+const restarts: number[] = [];
+for (let i = 0; i < job.restarts; i++) restarts.push(await measureRestart());
 await list.close();
 await server.stop();
+await rm(folder, { recursive: true, force: true });
 reportFigures(
   ifMeasured({
     scriptBytes,
@@ -42,6 +51,7 @@ reportFigures(
     signInMs: median(signIns),
     slowestSignInMs: Math.max(...signIns),
     reloadMs: median(reloads),
+    restartMs: median(restarts),
     framesPerSecond: frames.perSecond,
     frameP95Ms: frames.p95Ms,
     longestFrameMs: frames.longestMs,
@@ -58,6 +68,46 @@ reportFigures(
 function ifMeasured(figures: Figures): Figures {
   const all = Object.entries(figures);
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
+}
+
+/** The data folder is in `folder`, the pools are those of the job. */
+function configText(): string {
+  return JSON.stringify({
+    dataDir: join(folder, "data"),
+    pools: job.pools.map(({ name, url: host, user, password }) => ({
+      label: name,
+      hosts: [host],
+      user,
+      password,
+    })),
+  });
+}
+
+function startServer(port: number): ServerProcess {
+  return new ServerProcess(config, { XO_ADMIN_PASSWORD: PASSWORD }, port);
+}
+
+/** Waits until the list has all VMs. */
+async function untilListed(): Promise<void> {
+  const client = await ApiClient.open(url);
+  await client.call("session.signIn", { email: "admin", password: PASSWORD });
+  const request = { type: "VM", sort: [{ by: "name_label" }], limit: 1 };
+  for (;;) {
+    const page = await client.call("query.page", request);
+    if ((page as { total: number }).total >= job.vms) break;
+    await setTimeout(POLL_MS);
+  }
+  client.close();
+}
+
+/** Restarts the server, and measures the time of a visit as soon as it listens, in ms. */
+async function measureRestart(): Promise<number> {
+  await server.stop();
+  server = startServer(Number(new URL(url).port));
+  await server.listening();
+  const ms = await list.visitSignedIn();
+  await untilListed();
+  return ms;
 }
 
 /** Measures the time from the response of the pool to the changed row on the page, in ms. */
@@ -92,22 +142,22 @@ async function measureChanges(): Promise<number[]> {
 async function measureChurn() {
   await setChurn(job.pools, job.changesPerSecond);
   // What comes once is no growth.
-  await setTimeout(Math.min(LOOK_MS, job.churnMs));
-  const looks: [seconds: number, bytes: number][] = [];
+  await setTimeout(Math.min(SAMPLE_MS, job.churnMs));
+  const samples: [seconds: number, bytes: number][] = [];
   const startedAt = performance.now();
   for (;;) {
     const seconds = (performance.now() - startedAt) / 1000;
-    looks.push([seconds, await list.heapBytes()]);
+    samples.push([seconds, await list.heapBytes()]);
     if (seconds * 1000 >= job.churnMs) break;
-    await setTimeout(Math.min(LOOK_MS, job.churnMs));
+    await setTimeout(Math.min(SAMPLE_MS, job.churnMs));
   }
   const frames = await list.scroll(Math.min(3_000, job.churnMs));
   await setChurn(job.pools, 0);
   return {
-    heapBytes: looks.at(-1)![1],
-    mostHeapBytes: Math.max(...looks.map(([, bytes]) => bytes)),
-    heapBytesPerHour: 3600 * slopeOf(looks),
-    churnSeconds: looks.at(-1)![0],
+    heapBytes: samples.at(-1)![1],
+    mostHeapBytes: Math.max(...samples.map(([, bytes]) => bytes)),
+    heapBytesPerHour: 3600 * slopeOf(samples),
+    churnSeconds: samples.at(-1)![0],
     churnFramesPerSecond: frames.perSecond,
     churnLongTasks: frames.longTasks,
   };
