@@ -19,6 +19,7 @@ import {
   readerOf,
   type RowReader,
 } from "./row-reader.js";
+import type { RecordedLinks } from "./view-links.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -86,7 +87,7 @@ export class ViewRows implements ViewTable {
   }
 
   readRow(row: number, visit: (object: ObjectReader) => void): void {
-    const { rows, reader, dependencies } = this.#context;
+    const { rows, reader } = this.#context;
     if (rows.has(row, RowFlag.encoded)) {
       visit(readerOf(this.object(row)));
       return;
@@ -99,9 +100,7 @@ export class ViewRows implements ViewTable {
     reader.attempt(() => {
       visit(opened);
     });
-    const { hashes, count, readsPool } = reader.links;
-    dependencies.add(row, hashes, count);
-    if (readsPool) rows.setFlag(row, RowFlag.readsPool, true);
+    this.#addDependencies(row, reader.links);
   }
 
   members(row: number, names: readonly string[]): ViewObject | undefined {
@@ -213,6 +212,8 @@ export class ViewRows implements ViewTable {
     const { bytes } = encoder.encode(view);
     const json = copyOf(bytes);
     if (!rows.has(row, RowFlag.encoded)) {
+      // Results of predicates depend on what was read, whether the object is kept or not.
+      this.#addDependencies(row, builder.links);
       // A record that is newer than the row is encoded when the row is updated.
       const isCurrent = !rows.has(row, RowFlag.dirty) && !hasUnseenChanges();
       if (isCurrent && typeof built !== "string") this.#setEncoded(row, json);
@@ -223,13 +224,16 @@ export class ViewRows implements ViewTable {
     return { view, json };
   }
 
+  #addDependencies(row: number, links: RecordedLinks): void {
+    const { rows, dependencies } = this.#context;
+    dependencies.add(row, links.hashes, links.count);
+    if (links.readsPool) rows.setFlag(row, RowFlag.readsPool, true);
+  }
+
   /** The row was encoded for the first time, for a reader. */
   #setEncoded(row: number, json: Buffer): void {
-    const { rows, cache, summaries, dependencies, builder } = this.#context;
-    const { hashes, count, readsPool } = builder.links;
+    const { rows, cache, summaries } = this.#context;
     const digest = digestOf(json);
-    dependencies.add(row, hashes, count);
-    if (readsPool) rows.setFlag(row, RowFlag.readsPool, true);
     summaries.encoded(this.type(row), digest);
     rows.setDigest(row, digest);
     rows.setFlag(row, RowFlag.encoded, true);
