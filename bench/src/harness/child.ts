@@ -60,6 +60,8 @@ function lastFigures(stdout: string): Figures | undefined {
 function lastReason(stderr: string): string | undefined {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
   return (
-    lines.findLast((line) => /^(\w*Error\b|failed:)/.test(line)) ?? lines.at(-1)
+    lines.findLast((line) =>
+      /^(\w*Error\b|failed:|[\w.]+: Timeout\b)/.test(line),
+    ) ?? lines.at(-1)
   )?.slice(0, 300);
 }

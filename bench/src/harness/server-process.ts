@@ -31,6 +31,8 @@ export class ServerProcess {
         env: { ...process.env, ...env },
       },
     );
+    // However this program ends, the server does not outlive it.
+    process.on("exit", () => this.kill());
     this.#url = this.#readUrl();
   }
 
