@@ -61,6 +61,8 @@ export async function measureStart({
     const requests = await measureRequests(client, vms);
     const { p99Ms, longestMs } = health.stop();
     client.close();
+    const longest = "xo_event_loop_longest_block_seconds";
+    const longestBlockMs = 1_000 * (await server.read(longest));
     const settleCpuMsPerSecond = await cpuDuring(server.pid, settleMs);
     const restCpuMsPerSecond = await cpuDuring(server.pid, restMs);
     return {
@@ -71,6 +73,7 @@ export async function measureStart({
       ...requests,
       healthP99Ms: p99Ms,
       healthLongestMs: longestMs,
+      longestBlockMs,
       settleCpuMsPerSecond,
       restCpuMsPerSecond,
       ...(pools.length === 1 && {

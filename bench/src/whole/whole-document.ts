@@ -23,7 +23,7 @@ export function wholeDocument(report: Report): string {
       rows.map(([title, cell]) => [title, ...report.results.map(cell)]),
     ),
     spreadOf(report),
-    "The list: 24 rows of five fields, sorted by name, with the count of all VMs. Search: a text in the searched properties. One VM by id or name: `xo.getAllObjects` with a filter. `xo.getAllObjects`: until the client has parsed the answer; not with 100,000 VMs, whose answer no client can hold as one text. Rename: over the API, median of five, with the time that the pool takes. /health is requested every 20 ms from the first sign-in to the last answer. At rest: nobody is signed in, from 30 s after the last answer on; before, snapshots are written and columns filled. 200 changes a second: one client has the list open.",
+    "The list: 24 rows of five fields, sorted by name, with the count of all VMs. Search: a text in the searched properties. One VM by id or name: `xo.getAllObjects` with a filter. `xo.getAllObjects`: until the client has parsed the answer; not with 100,000 VMs, whose answer no client can hold as one text. Rename: over the API, median of five, with the time that the pool takes. /health is requested every 20 ms from the first sign-in to the last answer. Longest block: as /metrics reports it, since the start, with waits for a core. At rest: nobody is signed in, from 30 s after the last answer on; before, snapshots are written and columns filled. 200 changes a second: one client has the list open.",
     ...failuresOf(report),
   ]);
 }
@@ -80,6 +80,7 @@ const rows: readonly (readonly [string, Cell])[] = [
   ["rename until a list has it, ms", ms("renameMs")],
   ["/health p99, ms", ms("healthP99Ms")],
   ["/health longest, ms", ms("healthLongestMs")],
+  ["longest block of the event loop, ms", ms("longestBlockMs")],
   ["CPU in the next 30 s, ms a second", ms("settleCpuMsPerSecond")],
   ["CPU at rest, ms a second", ms("restCpuMsPerSecond")],
   ["CPU at 200 changes a second, ms a second", ms("churnCpuMsPerSecond")],
