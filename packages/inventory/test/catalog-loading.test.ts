@@ -7,10 +7,10 @@ import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
 
 /** A catalog that follows all classes before there is a pool. */
-async function followedCatalog() {
+async function followedCatalog(options: { addedRows?: number } = {}) {
   const { inventory, clock } = createTestInventory();
   const { views, builds } = createTestViews();
-  const catalog = createCatalog(inventory, { views, clock });
+  const catalog = createCatalog(inventory, { views, clock, ...options });
   for (const { className } of views) await catalog.follow(className);
   catalog.feed.subscribe(() => undefined);
   return { inventory, clock, catalog, builds };
@@ -157,6 +157,76 @@ t.test(
     await until(() => handles[0]!.status().state === "watching");
     await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
     t.equal(table.count, 6, "at once when no other pool is being loaded");
+    catalog.stop();
+    await Promise.all(handles.map((one) => one.stop()));
+  },
+);
+
+t.test(
+  "many pools that are loaded at once are added in several steps",
+  async (t) => {
+    const { inventory, clock, catalog } = await followedCatalog({
+      addedRows: 1,
+    });
+    const table = catalog.tables.get("VM")!;
+    const pools = ["a", "b", "c"].map((vm) => createPool(vm));
+    const releases = pools.map((pool) => holdListing(pool, "VBD"));
+    const slow = createPool("e");
+    const goOn = holdListing(slow, "VBD");
+    const handles = [...pools, slow].map((pool, i) =>
+      inventory.addPool(`${i}`, pool),
+    );
+    await until(() =>
+      handles.every((_, i) => inventory.count(`${i}`, "VM") === 1),
+    );
+    for (const release of releases) release();
+    await until(() =>
+      handles.slice(0, 3).every((one) => one.status().state === "watching"),
+    );
+    const counts: number[] = [];
+    let isSettled = false;
+    void catalog.settled().then(() => (isSettled = true));
+    for (let i = 0; i < 3; i++) {
+      t.equal(isSettled, false);
+      await flushed(inventory, clock);
+      await catalog.loaded();
+      counts.push(table.count);
+    }
+    t.same(counts, [1, 2, 3], "without a pause between the steps");
+    t.equal(isSettled, true, "when the last of them is there");
+    goOn();
+    await until(() => handles[3]!.status().state === "watching");
+    await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
+    t.equal(table.count, 4);
+    catalog.stop();
+    await Promise.all(handles.map((one) => one.stop()));
+  },
+);
+
+t.test(
+  "a list waits for all steps when no other pool is being loaded",
+  async (t) => {
+    const { inventory, clock, catalog } = await followedCatalog({
+      addedRows: 1,
+    });
+    const pools = ["a", "b", "c"].map((vm) => createPool(vm));
+    const releases = pools.map((pool) => holdListing(pool, "VBD"));
+    const handles = pools.map((pool, i) => inventory.addPool(`${i}`, pool));
+    await until(() =>
+      handles.every((_, i) => inventory.count(`${i}`, "VM") === 1),
+    );
+    for (const release of releases) release();
+    await until(() =>
+      handles.every((one) => one.status().state === "watching"),
+    );
+    let isLoaded = false;
+    const loaded = catalog.loaded().then(() => (isLoaded = true));
+    await flushed(inventory, clock);
+    t.equal(isLoaded, false);
+    await flushed(inventory, clock);
+    await flushed(inventory, clock);
+    await loaded;
+    t.equal(catalog.tables.get("VM")!.count, 3);
     catalog.stop();
     await Promise.all(handles.map((one) => one.stop()));
   },

@@ -41,8 +41,8 @@ export interface Catalog {
   settled(): Promise<void>;
   /**
    * Resolves when the tables have the objects of all pools that are not being
-   * loaded (`MirrorStatus.isLoading`). While others are, some that have just been
-   * loaded may be missing for half a second.
+   * loaded (`MirrorStatus.isLoading`). While others are, some that have been
+   * loaded may be missing, until the next additions to the tables.
    */
   loaded(): Promise<void>;
   readonly feed: ViewFeed;

@@ -38,6 +38,11 @@ export interface CatalogOptions {
    * 50. After a quiet period a change is published within 10 ms.
    */
   readonly windowMs?: number;
+  /**
+   * Rows of pools that have just been loaded which one flush may add, however few there are
+   * already; default 4,096. A pool is added as a whole.
+   */
+  readonly addedRows?: number;
   /** Bound of the cache of encoded objects in bytes; default 64 MiB. */
   readonly viewCacheBytes?: number;
   /** Bound of the frames that the feed retains for at most five minutes, in bytes; default 32 MiB. */
@@ -64,6 +69,12 @@ const LONGEST_ID = 1_024;
  */
 const ADD_POOLS_MS = 500;
 
+/**
+ * Part of the rows that one flush adds at most, of those that are already there, so that
+ * queries that wait for its end are answered meanwhile.
+ */
+const ADDED_PART = 0.25;
+
 class InventoryCatalog implements Catalog {
   readonly #views: ReadonlyMap<string, View>;
   /** Class name by object type. */
@@ -84,9 +95,12 @@ class InventoryCatalog implements Catalog {
   readonly #changedPools = new Set<number>();
   /** Numbers of pools that have been loaded since the last flush. */
   readonly #loadedPools = new Set<number>();
+  readonly #addedRows: number;
   #isAddingPools = false;
-  /** The last flush has not added pools that had been loaded before it. */
+  /** The last flush has not added all pools that had been loaded before it. */
   #hasDeferredPools = false;
+  /** The last flush has added as many pools as it may: the next one follows at once. */
+  #isLeftOver = false;
   /** When pools were added last, in milliseconds of the clock. */
   #addedPoolsAt = -Infinity;
   /** Revision of the inventory at its last notification. */
@@ -103,6 +117,7 @@ class InventoryCatalog implements Catalog {
       for (const type of types) this.#classes.set(type, className);
     const clock = options.clock ?? wallClock;
     this.#clock = clock;
+    this.#addedRows = options.addedRows ?? 4_096;
     const pools = new PoolDirectory(inventory);
     const loading = new LoadingPools({
       inventory,
@@ -299,21 +314,43 @@ class InventoryCatalog implements Catalog {
     this.#isAddingPools = false;
   }
 
-  /** Pools that have been loaded wait for others that are being loaded. */
+  /** Pools that have been loaded are added later, while others are being loaded. */
   get #defersPools(): boolean {
+    if (this.#loadedPools.size === 0 || !this.#context.loading.isAny)
+      return false;
+    return this.#isLeftOver || this.#waitsForOthers;
+  }
+
+  get #waitsForOthers(): boolean {
     return (
-      this.#loadedPools.size > 0 &&
       this.#context.loading.isAny &&
       this.#clock.now() < this.#addedPoolsAt + ADD_POOLS_MS
     );
   }
 
+  /** Takes the pools that the flush adds, up to its maximum number of rows. */
   #takeLoadedPools(): ReadonlySet<number> {
-    this.#hasDeferredPools = this.#defersPools;
-    if (this.#hasDeferredPools) return new Set();
-    const loaded = new Set(this.#loadedPools);
-    this.#loadedPools.clear();
-    return loaded;
+    const taken = new Set<number>();
+    const followed = [...this.#followed.values()];
+    let left = Math.max(
+      this.#addedRows,
+      ADDED_PART * followed.reduce((sum, { table }) => sum + table.count, 0),
+    );
+    if (this.#isLeftOver || !this.#waitsForOthers)
+      for (const pool of this.#loadedPools) {
+        if (left <= 0) break;
+        for (const { view } of followed) left -= this.#countOf(pool, view);
+        this.#loadedPools.delete(pool);
+        taken.add(pool);
+      }
+    this.#hasDeferredPools = this.#loadedPools.size > 0;
+    this.#isLeftOver = this.#hasDeferredPools && taken.size > 0;
+    return taken;
+  }
+
+  #countOf(pool: number, { className }: View): number {
+    const { inventory, pools } = this.#context;
+    return inventory.count(pools.name(pool), className);
   }
 
   #hasChanges(): boolean {
