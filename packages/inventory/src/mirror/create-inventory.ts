@@ -8,6 +8,7 @@ import {
 import { ChangeFeed, type ChangeListener } from "../feed/change-feed.js";
 import type { ChangeBatch } from "../feed/change-ring.js";
 import type { ClassTable } from "../store/class-table.js";
+import type { PoolStoreStats } from "../store/pool-store.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type {
   AddPoolOptions,
@@ -254,13 +255,20 @@ class PoolInventory implements Inventory {
   }
 
   get stats(): InventoryStats {
+    // Each adds up the tables of all classes: 10,000 tables with 100 pools.
+    const stores = Array.from(
+      this.#mirrors.values(),
+      ({ store }) => store.stats,
+    );
+    const sum = (name: keyof PoolStoreStats) =>
+      stores.reduce((all, stats) => all + stats[name], 0);
     return {
       objects: this.objects,
       pools: this.#mirrors.size,
-      segments: this.#sum(({ store }) => store.stats.segments),
-      segmentBytes: this.#sum(({ store }) => store.stats.bytes),
-      liveBytes: this.#sum(({ store }) => store.stats.liveBytes),
-      tableBytes: this.#sum(({ store }) => store.stats.tableBytes),
+      segments: sum("segments"),
+      segmentBytes: sum("bytes"),
+      liveBytes: sum("liveBytes"),
+      tableBytes: sum("tableBytes"),
       feedBytes: this.#feed.byteLength,
       feedLimitBytes: this.#feed.limitBytes,
       verification: {
