@@ -18,6 +18,11 @@ export type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
 } from "./snapshot-cache/snapshot-cache.js";
+export type {
+  FetchCopy,
+  SnapshotCopy,
+} from "./snapshot-cache/snapshot-copy.js";
+export { snapshotLayout } from "./snapshot-cache/layout.js";
 export type { PoolSource } from "./mirror/pool-source.js";
 export type { MirrorStatus } from "./mirror/pool-mirror.js";
 export type { RecordDifference } from "./mirror/class-comparison.js";

@@ -21,6 +21,7 @@ import type {
 } from "./inventory.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
 import { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
+import type { SnapshotCopy } from "../snapshot-cache/snapshot-copy.js";
 import { ListingLimiter } from "./listing-limiter.js";
 import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
@@ -154,6 +155,10 @@ class PoolInventory implements Inventory {
     if (mirror === undefined)
       throw new XoError("NOT_CONNECTED", { pool: poolId });
     return mirror.verify(options);
+  }
+
+  async openSnapshotCopy(poolId: string): Promise<SnapshotCopy | undefined> {
+    return this.#snapshots?.openCopy(poolId);
   }
 
   onMirrorStatus(listener: MirrorStatusListener): () => void {

@@ -7,6 +7,7 @@ import type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
 } from "../snapshot-cache/snapshot-cache.js";
+import type { SnapshotCopy } from "../snapshot-cache/snapshot-copy.js";
 import type { MirrorStatus } from "./pool-mirror.js";
 import type {
   Verification,
@@ -157,6 +158,13 @@ export interface Inventory {
    * @throws XoError NOT_CONNECTED when the pool is not followed
    */
   verify(poolId: string, options?: VerifyOptions): Promise<Verification>;
+  /**
+   * The snapshot of a pool, for another server (SnapshotCacheOptions.fetchCopy).
+   * Writes the latest changes before, if needed.
+   * @returns undefined: the pool is not listed completely, or snapshots are disabled
+   * @throws Error the file cannot be opened
+   */
+  openSnapshotCopy(poolId: string): Promise<SnapshotCopy | undefined>;
   /**
    * Called when the state of a pool or its staleness has changed. @returns a
    * function that unsubscribes

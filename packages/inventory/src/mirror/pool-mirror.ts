@@ -7,6 +7,7 @@ import type {
   PoolSnapshot,
 } from "../snapshot-cache/pool-snapshot.js";
 import { PoolStore } from "../store/pool-store.js";
+import type { ListingLimiter } from "./listing-limiter.js";
 import {
   PoolVerifier,
   type Verification,
@@ -107,8 +108,7 @@ export class PoolMirror {
       ...options,
       label,
       store,
-      restore: (signal) =>
-        options.listings.runFirst(() => this.#restore(signal)),
+      restore: (signal) => this.#restore(signal, options.listings),
     });
     const reflector = this.#reflector;
     this.#verifier = new PoolVerifier({
@@ -179,10 +179,18 @@ export class PoolMirror {
    * While the snapshot is loaded, changes are neither counted nor filtered by
    * mirrored classes.
    */
-  async #restore(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
+  async #restore(
+    signal: AbortSignal,
+    listings: ListingLimiter,
+  ): Promise<SnapshotStatus | undefined> {
     this.#isRestoring = true;
     try {
-      return await this.#snapshot?.restore(signal);
+      // Listings of other pools wait for the disk, but not for another server.
+      return (
+        (await listings.runFirst(async () =>
+          this.#snapshot?.restore(signal),
+        )) ?? (await this.#snapshot?.restoreCopy(signal))
+      );
     } finally {
       this.#isRestoring = false;
     }

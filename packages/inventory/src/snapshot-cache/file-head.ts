@@ -31,10 +31,13 @@ export function createHead(generation: number): Buffer {
   return head;
 }
 
-/** Reason why a file with this head cannot be read; undefined when it can. */
+/**
+ * Reason why a file with this head cannot be read; undefined when it can.
+ * @param generation as in the name of the file; absent: a copy, whose name is another
+ */
 export function headProblem(
   head: Buffer,
-  generation: number,
+  generation?: number,
 ): string | undefined {
   if (
     head.length < HEAD_BYTES ||
@@ -43,7 +46,10 @@ export function headProblem(
     return "the file head is damaged";
   if (!head.subarray(LAYOUT_OFFSET, GENERATION_OFFSET).equals(layout))
     return "it was written by another version of xo-server";
-  if (head.readUInt32LE(GENERATION_OFFSET) !== generation)
+  if (
+    generation !== undefined &&
+    head.readUInt32LE(GENERATION_OFFSET) !== generation
+  )
     return "the generation in the file head does not match the file name";
   return undefined;
 }

@@ -35,3 +35,6 @@ export const layout: Buffer = createHash("sha256")
   )
   .digest()
   .subarray(0, 16);
+
+/** The same as text: servers with another one cannot read each other's files. */
+export const snapshotLayout: string = layout.toString("hex");

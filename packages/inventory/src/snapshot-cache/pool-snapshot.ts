@@ -6,12 +6,15 @@ import { SnapshotFile, type SnapshotFileOptions } from "./snapshot-file.js";
 import type { ReadSnapshot } from "./read-snapshot.js";
 import { Removals } from "./removals.js";
 import type { Semaphore } from "./semaphore.js";
+import type { FetchCopy, SnapshotCopy } from "./snapshot-copy.js";
 
 /**
  * A checkpoint waits for listings at most this long: a listing that hangs must
  * not keep all pools from being written.
  */
 const MAX_POSTPONE_MS = 30_000;
+/** A pool that changes while a checkpoint is written for a copy is written again, with what has changed meanwhile. */
+const MAX_COPY_CHECKPOINTS = 3;
 
 /** State of the mirror of a pool now. */
 export interface CurrentStatus extends SnapshotStatus {
@@ -39,6 +42,10 @@ export interface SharedOptions extends Pick<
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly semaphore: Semaphore;
+  /** Absent: there is no other server. */
+  readonly fetchCopy?: FetchCopy;
+  /** Limits how many copies are fetched at a time. */
+  readonly copies: Semaphore;
   /** Whether pools are being listed, which has precedence over writing. */
   readonly isListing: () => boolean;
   /**
@@ -83,7 +90,8 @@ export class PoolSnapshot {
   #postponedSince: number | undefined;
   #isRestored = false;
   #timer: unknown;
-  #checkpointing: Promise<void> = Promise.resolve();
+  /** Ends with the last operation on the file. Never rejects. */
+  #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
   constructor(pool: PersistedPool, parts: SharedOptions) {
@@ -130,6 +138,46 @@ export class PoolSnapshot {
   }
 
   /**
+   * Loads a copy of another server's snapshot instead, if there is one. Call it when
+   * `restore` has found none. Never rejects.
+   */
+  async restoreCopy(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
+    const { isLocked, fetchCopy, copies } = this.#shared;
+    if (fetchCopy === undefined || !(await isLocked)) return undefined;
+    let status: SnapshotStatus | undefined;
+    const load = async (copy: SnapshotCopy) => {
+      status = await this.#file.readCopy(copy, signal);
+    };
+    await this.#shared.reader.keepThread(() =>
+      copies.run(async () => {
+        if (!signal.aborted) await fetchCopy(this.#pool, load, signal);
+      }),
+    );
+    return status;
+  }
+
+  /**
+   * Opens the file for another server.
+   * @returns undefined: it has no event position from which the copy could be
+   * continued, or cannot be written
+   * @throws Error the file cannot be opened
+   */
+  openCopy(): Promise<SnapshotCopy | undefined> {
+    return this.#inTurn(async () => {
+      for (let i = 0; i < MAX_COPY_CHECKPOINTS; i++) {
+        const { position } = this.#pool.current() ?? {};
+        if (this.#stopped !== undefined || position === undefined)
+          return undefined;
+        // The first one in any case: the copy continues from its event position.
+        if (i > 0 && this.#file.content !== undefined) break;
+        await this.#checkpoint(() => true);
+      }
+      if (this.#writtenStatus?.position === undefined) return undefined;
+      return this.#file.openCopy();
+    });
+  }
+
+  /**
    * Writes a last checkpoint and closes the file. Call it after `restore` has
    * ended.
    */
@@ -151,7 +199,7 @@ export class PoolSnapshot {
 
   async #stop(): Promise<void> {
     this.#shared.clock.clearTimeout(this.#timer);
-    await this.#checkpointing;
+    await this.#working;
     // The last attempt: also within the retry interval.
     if (this.#isRestored) await this.#checkpoint();
     // All has been written: an error of close changes nothing.
@@ -179,11 +227,20 @@ export class PoolSnapshot {
     this.#timer = clock.setTimeout(() => {
       const isPausing =
         clock.now() < (this.#retryAt ?? 0) || this.#isPostponed();
-      this.#checkpointing = isPausing ? Promise.resolve() : this.#checkpoint();
-      void this.#checkpointing.then(() => {
+      const written = isPausing
+        ? Promise.resolve()
+        : this.#inTurn(() => this.#checkpoint());
+      void written.then(() => {
         this.#schedule();
       });
     }, checkpointMs);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#working.then(work);
+    // The caller gets the error.
+    this.#working = result.catch(() => undefined);
+    return result;
   }
 
   /** Encryption and writing would slow down the listings that clients wait for. */
@@ -198,10 +255,12 @@ export class PoolSnapshot {
   }
 
   /** Writes the changes, if there are any. Never rejects: errors are logged and retried. */
-  async #checkpoint(): Promise<void> {
+  async #checkpoint(
+    isDue = (current: CurrentStatus) => this.#isDue(current),
+  ): Promise<void> {
     const { clock, logger, semaphore } = this.#shared;
     const current = this.#pool.current();
-    if (current === undefined || !this.#isDue(current)) return;
+    if (current === undefined || !isDue(current)) return;
     try {
       await semaphore.run(() => this.#write(current));
     } catch (error) {

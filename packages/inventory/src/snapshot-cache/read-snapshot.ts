@@ -78,10 +78,12 @@ async function readFrames(
   if (unreadable !== undefined)
     return { droppedBytes: size, problem: `dropped: ${unreadable}` };
   const key = fileKey(options.key, head, poolId);
-  const { status, validBytes, frameCount, content } =
-    size > MAX_SMALL_BYTES
-      ? await thread.use(() => thread.restore({ fd: file.fd, key }))
-      : await restoreSmall(file, size, key);
+  const { status, validBytes, frameCount, content } = await restoreFile({
+    file,
+    bytes: size,
+    key,
+    thread,
+  });
   if (status === undefined) {
     // Without a complete checkpoint the store would show a part of the pool as
     // if it were all of it.
@@ -104,12 +106,28 @@ async function readFrames(
   };
 }
 
-async function restoreSmall(
-  file: FileHandle,
-  size: number,
-  key: Uint8Array,
-): Promise<RestoredStore> {
-  const bytes = Buffer.alloc(size);
-  await file.read(bytes, 0, size, 0);
-  return restoreStore(key, (at, length) => bytes.subarray(at, at + length));
+export interface RestoreFileOptions {
+  readonly file: FileHandle;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** Key of the file. */
+  readonly key: Uint8Array;
+  readonly thread: RestoreThread;
+}
+
+/**
+ * Builds a store from the valid frames of a file.
+ * @throws Error the file cannot be read
+ */
+export async function restoreFile({
+  file,
+  bytes,
+  key,
+  thread,
+}: RestoreFileOptions): Promise<RestoredStore> {
+  if (bytes > MAX_SMALL_BYTES)
+    return thread.use(() => thread.restore({ fd: file.fd, key }));
+  const content = Buffer.alloc(bytes);
+  await file.read(content, 0, bytes, 0);
+  return restoreStore(key, (at, length) => content.subarray(at, at + length));
 }

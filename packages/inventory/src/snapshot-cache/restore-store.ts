@@ -7,6 +7,7 @@ import {
   type SnapshotFrame,
   type SnapshotStatus,
 } from "./frame.js";
+import type { ContentSummary } from "./snapshot-copy.js";
 import { readFrame, type DecryptedFrame } from "./read-frame.js";
 
 /** What of a file was usable. */
@@ -19,6 +20,7 @@ export interface RestoredStore {
   readonly frameCount: number;
   /** The objects as of the last valid frame. */
   readonly content: StoreContent;
+  readonly summary: ContentSummary;
 }
 
 /**
@@ -56,7 +58,8 @@ export function restoreStore(
     validBytes = parts.end;
     frameCount++;
   }
-  return { status, validBytes, frameCount, content: store.content };
+  const summary = { objects: store.objects, digest: store.digest() };
+  return { status, validBytes, frameCount, summary, content: store.content };
 }
 
 /** Undefined when the index has another form, as nothing that this version wrote has. */

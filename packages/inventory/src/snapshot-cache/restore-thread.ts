@@ -17,10 +17,9 @@ export class RestoreThread {
   #users = 0;
   #lastId = 0;
 
-  /** Runs `work` with the thread, which ends when no caller needs it any more. */
+  /** Runs `work` with the thread, which starts with the first file and ends when no caller needs it any more. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#users++;
-    this.#worker ??= this.#start();
     try {
       return await work();
     } finally {
@@ -34,10 +33,7 @@ export class RestoreThread {
    */
   restore(request: Omit<RestoreRequest, "id">): Promise<RestoredStore> {
     return new Promise((resolve, reject) => {
-      if (this.#worker === undefined) {
-        reject(new Error("the thread that reads snapshots has ended"));
-        return;
-      }
+      this.#worker ??= this.#start();
       const id = ++this.#lastId;
       this.#waiting.set(id, { resolve, reject });
       this.#worker.postMessage({ id, ...request } satisfies RestoreRequest);

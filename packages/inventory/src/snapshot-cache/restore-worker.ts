@@ -2,7 +2,7 @@
  * The thread that reads snapshot files and builds the stores of their pools:
  * the main thread only takes them over.
  */
-import { readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { buffersOf } from "../store/store-content.js";
 import { restoreStore, type RestoredStore } from "./restore-store.js";
@@ -24,7 +24,10 @@ let buffer = Buffer.alloc(0);
 
 function respond({ id, fd, key }: RestoreRequest): void {
   try {
-    const restored = restoreStore(key, (at, length) => {
+    const { size } = fstatSync(fd);
+    const restored = restoreStore(key, (at, requested) => {
+      // The length in a damaged header may be any number.
+      const length = Math.min(requested, Math.max(0, size - at));
       if (buffer.length < length) buffer = Buffer.allocUnsafeSlow(2 * length);
       return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
     });

@@ -4,6 +4,7 @@ import type { ClassTable } from "../store/class-table.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Removals } from "./removals.js";
+import type { ContentSummary } from "./snapshot-copy.js";
 
 /**
  * Size of the records in a frame, in bytes; a frame may be slightly larger.
@@ -33,6 +34,7 @@ export class RowScan {
   #tables: readonly ClassTable[] | undefined;
   #taken: Removals | undefined;
   #revision = 0;
+  #content: ContentSummary | undefined;
   #tableIndex = 0;
   #row = 0;
 
@@ -55,6 +57,14 @@ export class RowScan {
     return this.#revision;
   }
 
+  /**
+   * What the file holds after this pass; undefined when the store has changed
+   * during it, so that some of these changes are in the file.
+   */
+  get content(): ContentSummary | undefined {
+    return this.#content;
+  }
+
   /** Restores the removals after a failed write. */
   rollback(): void {
     if (this.#taken !== undefined) this.#removals.restore(this.#taken);
@@ -69,10 +79,13 @@ export class RowScan {
       if (this.#row >= table.rows) {
         this.#tableIndex++;
         this.#row = 0;
-        if (writer.bytes >= MIN_OWN_FRAME_BYTES) return;
+        if (writer.bytes >= MIN_OWN_FRAME_BYTES) break;
       }
       yield;
     }
+    const { revision, objects } = this.#store;
+    if (this.isDone && revision === this.#revision)
+      this.#content = { objects, digest: this.#store.digest() };
   }
 
   #begin(writer: BatchWriter): readonly ClassTable[] {

@@ -11,6 +11,7 @@ import {
   type PersistedPool,
 } from "./pool-snapshot.js";
 import { Semaphore } from "./semaphore.js";
+import type { FetchCopy, SnapshotCopy } from "./snapshot-copy.js";
 import { SnapshotReader } from "./snapshot-reader.js";
 
 /**
@@ -18,6 +19,8 @@ import { SnapshotReader } from "./snapshot-reader.js";
  * being processed.
  */
 const MAX_CONCURRENT = 4;
+/** Copies of other servers that are fetched at the same time. */
+const MAX_COPIES = 4;
 const KEY_BYTES = 32;
 
 export interface SnapshotCacheOptions {
@@ -45,6 +48,8 @@ export interface SnapshotCacheOptions {
    * Default: each is read when its pool is added.
    */
   readonly readAhead?: readonly string[];
+  /** Called for a pool without a usable snapshot, before it is listed. Default: there is no other server. */
+  readonly fetchCopy?: FetchCopy;
   /** Default: node:fs/promises. */
   readonly disk?: Disk;
 }
@@ -104,6 +109,8 @@ export class SnapshotCache {
       ...files,
       ...services,
       reader: this.#reader,
+      ...(options.fetchCopy && { fetchCopy: options.fetchCopy }),
+      copies: new Semaphore(MAX_COPIES),
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
       isLocked: this.#open(disk, logger),
@@ -128,6 +135,11 @@ export class SnapshotCache {
     const snapshot = new PoolSnapshot(pool, this.#shared);
     this.#pools.set(pool.poolId, snapshot);
     return snapshot;
+  }
+
+  /** See PoolSnapshot.openCopy. */
+  async openCopy(poolId: string): Promise<SnapshotCopy | undefined> {
+    return this.#pools.get(poolId)?.openCopy();
   }
 
   /** Stops writing and deletes the pool's files. */

@@ -2,12 +2,15 @@ import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
+import { HEAD_BYTES } from "./file-head.js";
+import { fileKey } from "./file-key.js";
 import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
 import type { ReadSnapshot } from "./read-snapshot.js";
 import type { Removals } from "./removals.js";
 import { measureRows, RowScan } from "./row-scan.js";
+import type { ContentSummary, SnapshotCopy } from "./snapshot-copy.js";
 import type { SnapshotReader } from "./snapshot-reader.js";
 
 /**
@@ -35,6 +38,7 @@ export class SnapshotFile {
   readonly #folder: SnapshotFolder;
   #generation = 0;
   #file: FrameWriter | undefined;
+  #content: ContentSummary | undefined;
   /** Size that the pool's live records take in a file, as measured last. */
   #liveBytes = 0;
 
@@ -53,6 +57,11 @@ export class SnapshotFile {
     return this.#file !== undefined;
   }
 
+  /** What the file holds; undefined: not known, because the pool changed while it was written. */
+  get content(): ContentSummary | undefined {
+    return this.#content;
+  }
+
   /**
    * Loads the file into the store, which must be empty: readers see all objects
    * at once.
@@ -65,9 +74,49 @@ export class SnapshotFile {
     this.#generation = snapshot?.generation ?? 0;
     this.#file = snapshot?.file;
     if (signal.aborted) return undefined;
-    if (snapshot?.restored !== undefined)
+    if (snapshot?.restored !== undefined) {
       store.adopt(snapshot.restored.content);
+      this.#content = { objects: store.objects, digest: store.digest() };
+    }
     return snapshot;
+  }
+
+  /**
+   * Loads the copy of another server's file into the store, which must be empty.
+   * The next checkpoint writes all of it.
+   * @throws Error see readCopy; the reason of `signal`
+   */
+  async readCopy(
+    copy: SnapshotCopy,
+    signal: AbortSignal,
+  ): Promise<SnapshotStatus> {
+    const { reader, poolId, store } = this.#options;
+    const { status, content } = await reader.readCopy(poolId, copy);
+    signal.throwIfAborted();
+    store.adopt(content);
+    return status;
+  }
+
+  /**
+   * Opens the file as it is now; what is written afterwards is not part of the copy.
+   * @returns undefined: there is no file, or its content is not known
+   */
+  async openCopy(): Promise<SnapshotCopy | undefined> {
+    if (this.#file === undefined || this.#content === undefined)
+      return undefined;
+    const { disk, poolId, key: masterKey } = this.#options;
+    const { bytes } = this.#file;
+    const file = await disk.open(this.#folder.pathOf(this.#generation), "r");
+    try {
+      const head = Buffer.alloc(HEAD_BYTES);
+      await file.read(head, 0, HEAD_BYTES, 0);
+      const key = fileKey(masterKey, head, poolId);
+      const body = file.createReadStream({ start: 0, end: bytes - 1 });
+      return { ...this.#content, bytes, key, body };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   /**
@@ -82,6 +131,7 @@ export class SnapshotFile {
   ): Promise<number> {
     const file = this.#file;
     const { store } = this.#options;
+    this.#content = undefined;
     if (
       file === undefined ||
       removals.hasOverflowed ||
@@ -95,6 +145,7 @@ export class SnapshotFile {
       scan.rollback();
       throw error;
     }
+    this.#content = scan.content;
     return scan.revision;
   }
 
@@ -145,6 +196,7 @@ export class SnapshotFile {
     }
     const old = this.#file;
     this.#file = file;
+    this.#content = scan.content;
     this.#generation = generation;
     this.#liveBytes = file.bytes;
     // The new file is in use; the old one is deleted anyway.

@@ -1,7 +1,9 @@
 import type { Disk } from "./disk.js";
+import { readCopy, type RestoredCopy } from "./read-copy.js";
 import { readSnapshot, type ReadSnapshot } from "./read-snapshot.js";
 import type { RestoreThread } from "./restore-thread.js";
 import type { Semaphore } from "./semaphore.js";
+import type { SnapshotCopy } from "./snapshot-copy.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
 
 export interface SnapshotReaderOptions {
@@ -53,6 +55,19 @@ export class SnapshotReader {
     this.#begun.delete(poolId);
     reading.taker.signal = signal;
     return reading.result;
+  }
+
+  /** The thread that reads files does not end while `work` runs. */
+  keepThread<T>(work: () => Promise<T>): Promise<T> {
+    return this.#options.thread.use(work);
+  }
+
+  /** See readCopy. */
+  async readCopy(poolId: string, copy: SnapshotCopy): Promise<RestoredCopy> {
+    const { disk, directory, thread } = this.#options;
+    const folder = new SnapshotFolder(disk, directory, poolId);
+    const path = folder.newPathOf((await folder.prepare()) + 1);
+    return readCopy(copy, { disk, thread, path });
   }
 
   /** Closes the files that were not taken. */
