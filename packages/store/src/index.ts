@@ -56,6 +56,7 @@ export type {
   ClusterServer,
   ClusterServers,
   JoiningServer,
+  ServerAddress,
 } from "./repositories/cluster-servers.js";
 export { LOST_SERVER_MS } from "./schema/cluster-tables.js";
 export type {

@@ -49,7 +49,7 @@ t.test(
        alter table tokens drop column idle_ms;
        drop table sign_in_attempts;
        drop table reservations;
-       alter table cluster_servers drop column leaving_at;
+       alter table cluster_servers drop column leaving_at, drop column address, drop column fingerprint;
        alter table job_runs add column seen_at bigint not null default 0;
        alter table balancer_watches add column is_moving bigint not null default 0;
        alter table balancer_watches add column seen_at bigint not null default 0;

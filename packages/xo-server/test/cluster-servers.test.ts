@@ -19,6 +19,8 @@ const server = (name: string, silentMs: number): ClusterServer => ({
   startedAt: 1,
   seenAt: 2,
   silentMs,
+  address: "10.0.0.1:9000",
+  fingerprint: undefined,
   leavingAt: undefined,
 });
 

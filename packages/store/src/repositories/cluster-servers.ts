@@ -21,6 +21,10 @@ export interface ClusterServer {
   readonly seenAt: number;
   /** Time since the last heartbeat. */
   readonly silentMs: number;
+  /** Where other servers reach it; undefined: not yet, or its version cannot be reached. */
+  readonly address: string | undefined;
+  /** SHA-256 of its TLS certificate, hexadecimal with colons; undefined: plain HTTP. */
+  readonly fingerprint: string | undefined;
   /** Hands over its leases and takes none: since then; undefined: it takes part. */
   readonly leavingAt: number | undefined;
 }
@@ -29,6 +33,11 @@ export type JoiningServer = Pick<
   ClusterServer,
   "name" | "instance" | "origin" | "url" | "version"
 >;
+
+/** Where a server is reached by the others: host and port, such as `10.0.0.1:9000`. */
+export interface ServerAddress extends Pick<ClusterServer, "fingerprint"> {
+  readonly address: string;
+}
 
 /** The servers that share the database. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class ClusterServers {
@@ -58,6 +67,8 @@ export class ClusterServers {
       started_at: now,
       seen_at: now,
       leaving_at: null,
+      address: null,
+      fingerprint: null,
     };
     const id = checkName("the name of the server", server.name);
     const added = await committer.run((unit) =>
@@ -88,16 +99,23 @@ export class ClusterServers {
 
   /**
    * Heartbeat.
+   * @param reached undefined: no change
    * @returns false: another process has joined with this name, or the server was deleted
    * @throws XoError STORE_TOO_NEW: a newer version has migrated the database since, and this one does
    *   not work with it
    */
-  async heartbeat(instance: string): Promise<boolean> {
+  async heartbeat(instance: string, reached?: ServerAddress): Promise<boolean> {
     const { committer, engine } = this.#context;
     const rows = await committer.runApart((db) =>
       db
         .updateTable("cluster_servers")
-        .set({ seen_at: databaseNow(engine) })
+        .set({
+          seen_at: databaseNow(engine),
+          ...(reached && {
+            address: reached.address,
+            fingerprint: reached.fingerprint ?? null,
+          }),
+        })
         .where("instance", "=", instance)
         .returning(["id", selectRequirement(db).as("required")])
         .execute(),
@@ -139,6 +157,18 @@ export class ClusterServers {
     });
   }
 
+  /** Address of this server as PostgreSQL sees it; undefined: not known. */
+  async readClientAddress(): Promise<string | undefined> {
+    const { engine, availability } = this.#context;
+    if (engine.name !== "postgres") return undefined;
+    const { rows } = await availability.run(() =>
+      sql<{
+        readonly address: string | null;
+      }>`select host(inet_client_addr()) as address`.execute(engine.reader),
+    );
+    return rows[0]?.address ?? undefined;
+  }
+
   /** Ordered by name. */
   async list(): Promise<ClusterServer[]> {
     const { engine, availability } = this.#context;
@@ -166,6 +196,8 @@ function toServer(
     startedAt: row.started_at,
     seenAt: row.seen_at,
     silentMs: Math.max(0, row.now - row.seen_at),
+    address: row.address ?? undefined,
+    fingerprint: row.fingerprint ?? undefined,
     leavingAt: row.leaving_at ?? undefined,
   };
 }

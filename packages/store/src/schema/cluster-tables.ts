@@ -18,6 +18,10 @@ export interface ClusterServerRow {
   seen_at: number;
   /** Since when it takes no leases and hands over its own; null: it takes part. */
   leaving_at: number | null;
+  /** Host and port at which other servers reach it; null: not known. */
+  address: string | null;
+  /** SHA-256 of its TLS certificate; null: plain HTTP. */
+  fingerprint: string | null;
 }
 
 /** A lease. `id` is its subject; times are those of the database. */

@@ -242,11 +242,21 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     t.match(listed, ADA);
     t.ok(listed!.silentMs < TTL_MS);
     t.equal(await clusterServers.heartbeat("ada-1"), true);
+    t.match(await clusterServers.list(), [{ address: undefined }]);
+    const reached = { address: "10.0.0.1:9000", fingerprint: "AB:CD" };
+    await clusterServers.heartbeat("ada-1", reached);
+    await clusterServers.heartbeat("ada-1");
+    t.match(await clusterServers.list(), [reached], "where it is reached");
     const twin = { ...ADA, instance: "twin", origin: "rack 2" };
     t.match(await clusterServers.join(twin, TTL_MS), { origin: "rack 1" });
     const next = { ...ADA, instance: "ada-2" };
     t.equal(await clusterServers.join(next, TTL_MS), undefined, "a restart");
     t.equal(await clusterServers.heartbeat("ada-1"), false);
+    t.match(
+      await clusterServers.list(),
+      [{ address: undefined, fingerprint: undefined }],
+      "the next process may have another port",
+    );
     await clusterServers.delete("ada", "ada-1");
     t.equal((await clusterServers.list()).length, 1);
     t.equal(await clusterServers.join(twin, 0), undefined, "it was silent");

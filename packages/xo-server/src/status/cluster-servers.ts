@@ -7,7 +7,7 @@ import {
 
 export type ClusterServerStatus = Omit<
   ClusterServer,
-  "instance" | "origin" | "leavingAt"
+  "instance" | "origin" | "leavingAt" | "address" | "fingerprint"
 > & {
   readonly state: "running" | "leaving" | "lost";
   readonly leases: OwnLease[];

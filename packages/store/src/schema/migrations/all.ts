@@ -18,6 +18,7 @@ import { tokenSessions } from "./017-token-sessions.js";
 import { reservations } from "./018-reservations.js";
 import { alarmRuleNames } from "./019-alarm-rule-names.js";
 import { balancingNames } from "./020-balancing-names.js";
+import { serverAddresses } from "./021-server-addresses.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
 /** All migrations in order. A released migration is never changed. */
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, SchemaMigration>> = {
   "018-reservations": reservations,
   "019-alarm-rule-names": alarmRuleNames,
   "020-balancing-names": balancingNames,
+  "021-server-addresses": serverAddresses,
 };
