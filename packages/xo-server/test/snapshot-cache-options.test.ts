@@ -43,14 +43,23 @@ t.test("pools added over the API are stored, too", async (t) => {
     { id: "s2", enabled: false },
   ];
   const both = t.testdir({ "config.yaml": pools });
-  t.match(await toSnapshotCacheOptions(configOf(both), logger, stored), {
+  t.match(await toSnapshotCacheOptions(configOf(both), logger, { stored }), {
     retainOnly: ["paris", "rome", "s1", "s2"],
     readAhead: ["paris", "s1"],
   });
   const alone = t.testdir({ "config.yaml": "" });
-  t.match(await toSnapshotCacheOptions(configOf(alone), logger, stored), {
+  t.match(await toSnapshotCacheOptions(configOf(alone), logger, { stored }), {
     retainOnly: ["s1", "s2"],
     readAhead: ["s1"],
+  });
+});
+
+t.test("with other servers, pools may be added later", async (t) => {
+  const fetchCopy = async () => undefined;
+  const home = t.testdir({ "config.yaml": "" });
+  t.match(await toSnapshotCacheOptions(configOf(home), logger, { fetchCopy }), {
+    retainOnly: [],
+    fetchCopy,
   });
 });
 

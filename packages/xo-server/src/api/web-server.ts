@@ -19,7 +19,9 @@ import {
   type OpenMetricsSource,
 } from "./open-metrics-routes.js";
 import { ClientAddresses } from "./http/client-address.js";
+import { addPoolCopyRoute } from "./pool-copy-route.js";
 import { addWebPage } from "./web-page.js";
+import type { CopyServer } from "../pool-copies/copy-server.js";
 import { addUnreadBodies } from "./http/unread-body.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
@@ -46,6 +48,8 @@ export interface WebServerOptions extends Omit<
   readonly webRoot: string | undefined;
   /** Single-use downloads and uploads; absent: the server has no such routes. */
   readonly paths?: OneTimePaths;
+  /** Copies of pools for other servers of the database; absent: the server has no such route. */
+  readonly copies?: Pick<CopyServer, "open">;
   /** Consoles of VMs and hosts; absent: the server has no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
@@ -63,6 +67,7 @@ export interface WebServerOptions extends Omit<
 export interface WebServer {
   /** URL such as `http://0.0.0.0:9000`. */
   readonly url: string;
+  readonly port: number;
   /** Port of the redirect server from http to https; undefined: none. */
   readonly redirectPort: number | undefined;
   stop(): Promise<void>;
@@ -87,6 +92,7 @@ export async function startWebServer(
   if (options.openMetrics !== undefined)
     addOpenMetricsRoutes(app, options.openMetrics);
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
+  if (options.copies !== undefined) addPoolCopyRoute(app, options.copies);
   await addRestApi(app, { ...options, ...options.rest, ...http, hits });
   const consoles = addConsoles(app, {
     ...options,
@@ -107,6 +113,7 @@ export async function startWebServer(
   const redirect = await startRedirect(app, http, port);
   return {
     url: `${tls === undefined ? "http" : "https"}://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`,
+    port,
     redirectPort: redirect?.port,
     async stop() {
       await redirect?.stop();

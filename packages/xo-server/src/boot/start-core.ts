@@ -11,10 +11,15 @@ import {
 } from "../audit-forwarding/start-audit-forwarding.js";
 import { LimitHits } from "../limits/limit-hits.js";
 import { PoolObjects } from "../objects/pool-objects.js";
+import type { StoredPool } from "../objects/snapshot-cache-options.js";
 import { startInventory } from "../objects/start-inventory.js";
 import { startObjects, type Objects } from "../objects/start-objects.js";
 import type { Audit } from "../operations/audit.js";
 import { startAudit } from "./start-audit.js";
+import {
+  createPoolCopies,
+  type PoolCopies,
+} from "../pool-copies/pool-copies.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
@@ -43,6 +48,8 @@ export interface Core {
   /** Undefined: traces are disabled. */
   readonly telemetry: Telemetry | undefined;
   readonly inventory: Inventory;
+  /** Undefined: no other server has this database. */
+  readonly copies: PoolCopies | undefined;
   readonly views: Objects;
   /** Created, but not connected yet. */
   readonly pools: Pools;
@@ -84,13 +91,8 @@ export async function startCore(
   // first pool is connected.
   if (stored.length > 0 && options.createPool === undefined)
     void parser.warmUp();
-  const inventory = await startInventory(
-    {
-      monitor,
-      stored,
-      hasSnapshotCache:
-        options.demo === undefined && options.createPool === undefined,
-    },
+  const { inventory, copies } = await startMirror(
+    { monitor, store, cluster, stored },
     options,
     stops,
   );
@@ -119,6 +121,7 @@ export async function startCore(
     cluster,
     audit: await startAudit({ store, cluster }, options, stops),
     inventory,
+    copies,
     views,
     pools,
     storedPools: new StoredPools({
@@ -133,6 +136,39 @@ export async function startCore(
     clients: new Set(),
     limitHits: new LimitHits(),
   };
+}
+
+interface MirrorParts extends Pick<Core, "monitor" | "store" | "cluster"> {
+  readonly stored: readonly StoredPool[];
+}
+
+/** Starts the mirror of all pools, and copies of it between servers. */
+async function startMirror(
+  { monitor, store, cluster, stored }: MirrorParts,
+  options: ServerOptions & { readonly clock: WallClock },
+  stops: StopStack,
+): Promise<Pick<Core, "inventory" | "copies">> {
+  const copies = cluster.isShared
+    ? createPoolCopies({
+        store,
+        cluster,
+        clock: options.clock,
+        logger: options.loggers.named("xo:copies"),
+        openSnapshotCopy: (poolId) => inventory.openSnapshotCopy(poolId),
+      })
+    : undefined;
+  const inventory: Inventory = await startInventory(
+    {
+      monitor,
+      stored,
+      fetchCopy: copies?.client.fetch,
+      hasSnapshotCache:
+        options.demo === undefined && options.createPool === undefined,
+    },
+    options,
+    stops,
+  );
+  return { inventory, copies };
 }
 
 /** Dates use the clock of the store, so that all servers of a database agree. */

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.js";
+import { toServerAddress } from "../cluster/server-address.js";
 import { limitConnections, readMaxOpenFiles } from "../limits/open-files.js";
 import type { Logger } from "../log/logger.js";
 import { createJsonRpcHandler } from "../api/json-rpc/json-rpc.js";
@@ -57,6 +58,7 @@ export async function startWeb(
       },
     }),
     paths: services.oneTimePaths,
+    ...(core.copies && { copies: core.copies.server }),
     consoles: { consoles, tickets: services.tickets },
     readHealth: () => toHealth(readiness, pools.list(), store.state),
     readMetrics: startMetrics({
@@ -89,7 +91,23 @@ export async function startWeb(
     },
   });
   stops.push("web server", () => web.stop());
+  if (core.cluster.isShared) await announce(core, config, { web, tls });
   return web;
+}
+
+/** Other servers learn the address of this one from its heartbeats. */
+async function announce(
+  { cluster, store }: Core,
+  config: Config,
+  { web, tls }: { web: WebServer; tls: Tls | undefined },
+): Promise<void> {
+  // The database is unavailable: the start does not depend on copies.
+  const seenFrom = await store.clusterServers
+    .readClientAddress()
+    .catch(() => undefined);
+  const { port } = web;
+  const address = toServerAddress({ config, port, seenFrom });
+  cluster.announce(() => ({ address, fingerprint: tls?.fingerprint }));
 }
 
 /** Ends the subscriptions of a client that has disconnected. */

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { pause, type Logger, type MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { ClusterServer, JoiningServer, Store } from "@xo-server/store";
+import type {
+  ClusterServer,
+  JoiningServer,
+  ServerAddress,
+  Store,
+} from "@xo-server/store";
 
 export interface MembershipOptions {
   readonly store: Pick<
@@ -34,6 +39,8 @@ export class Membership {
   #running: readonly string[] = [];
   /** By the monotonic clock. */
   #leavingSince: number | undefined;
+  /** Undefined: this server cannot be reached yet. */
+  #readAddress: (() => ServerAddress) | undefined;
   #timer: unknown;
   #isStopped = false;
 
@@ -86,6 +93,11 @@ export class Membership {
     return ended;
   }
 
+  /** Each heartbeat writes the address; its certificate may be replaced. */
+  announce(read: () => ServerAddress): void {
+    this.#readAddress = read;
+  }
+
   /** Announces to all servers that this one leaves. @throws XoError STORE_UNAVAILABLE */
   async leave(): Promise<void> {
     const { store, self, clock } = this.#options;
@@ -135,7 +147,9 @@ export class Membership {
   async #sendHeartbeat(): Promise<void> {
     const { store, self, logger } = this.#options;
     try {
-      if (await store.heartbeat(self.instance)) await this.#readServers();
+      const address = this.#readAddress?.();
+      if (await store.heartbeat(self.instance, address))
+        await this.#readServers();
       else await this.#onMissing();
     } catch (error) {
       // Database failures are reported by the database itself.

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { monotonicClock, wallClock, type MonotonicClock } from "@xo-server/kit";
 import type { XoError } from "@xo-server/model";
-import type { LeaseOwner, Store } from "@xo-server/store";
+import type { LeaseOwner, ServerAddress, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import { version } from "../config/version.js";
 import { toOrigin } from "./origin.js";
@@ -35,6 +35,8 @@ export interface Cluster {
    * because it did not renew its lease in time.
    */
   readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
+  /** Writes the address of this server into the database from now on. */
+  readonly announce: (read: () => ServerAddress) => void;
   /** After this time without heartbeats the tasks of a server are taken over. */
   readonly leaseMs: number;
 }
@@ -127,6 +129,9 @@ export async function startCluster({
       await leases.leave();
     },
     serverLease,
+    announce: (read) => {
+      membership.announce(read);
+    },
     onTakenOver: (listener) => void listeners.add(listener),
     leaseMs,
   };

@@ -6,6 +6,7 @@ import type { Consoles } from "../consoles/consoles.js";
 import type { LimitHits } from "../limits/limit-hits.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser/parser.js";
+import type { PoolCopies } from "../pool-copies/pool-copies.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import { version } from "../config/version.js";
@@ -13,6 +14,7 @@ import type { ReadForwarding } from "../audit-forwarding/start-audit-forwarding.
 import { toActivityMetrics } from "./activity-metrics.js";
 import { toAuditMetrics } from "./audit-metrics.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
+import { toCopyMetrics } from "./copy-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
 import { toApiMetrics } from "./api-metrics.js";
 import { toExposition } from "./exposition.js";
@@ -35,6 +37,8 @@ export interface MetricsOptions {
   readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
   readonly readForwarding: ReadForwarding;
+  /** Undefined: there are no other servers. */
+  readonly copies: PoolCopies | undefined;
   /** Undefined: no traces. */
   readonly telemetry: Telemetry | undefined;
   /** Counts of exceeded limits. */
@@ -63,6 +67,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         inventory,
         pools.listSummaries().map(({ state }) => state),
       ),
+      ...toCopyMetrics(options.copies),
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SnapshotCacheOptions } from "@xo-server/inventory";
+import type { FetchCopy, SnapshotCacheOptions } from "@xo-server/inventory";
 import type { Config } from "../config/config.js";
 import { readInventoryKey } from "./inventory-key.js";
 import type { Logger } from "../log/logger.js";
@@ -11,19 +11,27 @@ export interface StoredPool {
   readonly enabled: boolean;
 }
 
+/** What servers with the same database share. */
+export interface SharedPools {
+  /** Pool connections of the database. */
+  readonly stored?: readonly StoredPool[];
+  /** Undefined: there are no other servers. */
+  readonly fetchCopy?: FetchCopy | undefined;
+}
+
 /**
  * Options of the snapshot cache in `<dataDir>/inventory`. Files of pools that are
  * neither in the config nor in the database are deleted.
- * @param stored pool connections of the database
  * @returns undefined: the cache is disabled
  */
 export async function toSnapshotCacheOptions(
   { dataDir, inventory, pools }: Config,
   logger: Logger,
-  stored: readonly StoredPool[] = [],
+  { stored = [], fetchCopy }: SharedPools = {},
 ): Promise<SnapshotCacheOptions | undefined> {
-  if (!inventory.persist || pools.length + stored.length === 0)
-    return undefined;
+  // Other servers may ask for a copy of a pool that is added later.
+  const hasPools = pools.length + stored.length > 0 || fetchCopy !== undefined;
+  if (!inventory.persist || !hasPools) return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");
   const key = await readInventoryKey({ path, logger });
   if (key === undefined) return undefined;
@@ -33,6 +41,7 @@ export async function toSnapshotCacheOptions(
     directory: join(dataDir, "inventory"),
     key,
     checkpointMs: inventory.checkpointMs,
+    ...(fetchCopy && { fetchCopy }),
     retainOnly: [...toPoolSettings(named), ...stored].map(({ id }) => id),
     readAhead: [
       ...toPoolSettings(pools),

@@ -1,6 +1,7 @@
 import { wallClock } from "@xo-server/kit";
 import {
   createInventory,
+  type FetchCopy,
   machineMemory,
   memoryBudget,
   type Inventory,
@@ -19,6 +20,8 @@ export interface InventorySources {
   readonly monitor: LoopMonitor;
   /** Pool connections of the database, which are not in the config. */
   readonly stored: readonly StoredPool[];
+  /** Fetches snapshots from other servers; undefined: there are none. */
+  readonly fetchCopy?: FetchCopy | undefined;
   /**
    * False: no snapshot cache is read or written, because the pools of a demo or a
    * test do not exist at the next start.
@@ -28,13 +31,13 @@ export interface InventorySources {
 
 /** Starts the mirror of all pools. It begins with the snapshot cache of the previous run. */
 export async function startInventory(
-  { monitor, stored, hasSnapshotCache }: InventorySources,
+  { monitor, stored, fetchCopy, hasSnapshotCache }: InventorySources,
   { config, loggers, clock = wallClock }: StartOptions,
   stops: StopStack,
 ): Promise<Inventory> {
   const logger = loggers.named("xo:inventory");
   const snapshotCache = hasSnapshotCache
-    ? await toSnapshotCacheOptions(config, logger, stored)
+    ? await toSnapshotCacheOptions(config, logger, { stored, fetchCopy })
     : undefined;
   const inventory = createInventory({
     ...config.inventory,

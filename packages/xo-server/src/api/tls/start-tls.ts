@@ -43,6 +43,11 @@ export class Tls {
     return toSecureSettings(this.#pair, this.minVersion);
   }
 
+  /** SHA-256 of the certificate, hexadecimal with colons. */
+  get fingerprint(): string {
+    return this.#pair.fingerprint;
+  }
+
   /** When the certificate ends, in ms since the epoch. */
   get expiresAt(): number {
     return this.#pair.expiresAt;

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from "fastify";
+import { COPY_HEADER, COPY_PATH } from "../pool-copies/copy-messages.js";
+import type { CopyServer } from "../pool-copies/copy-server.js";
+
+/** Adds the route by which another server of the database gets the snapshot of a pool. */
+export function addPoolCopyRoute(
+  app: FastifyInstance,
+  copies: Pick<CopyServer, "open">,
+): void {
+  app.get(COPY_PATH, { exposeHeadRoute: false }, async (request, reply) => {
+    const { authorization = "" } = request.headers;
+    const { answer, bytes, body } = await copies.open(
+      authorization.replace(/^Bearer +/i, ""),
+      request.clientAddress.address,
+    );
+    return reply
+      .type("application/octet-stream")
+      .header("cache-control", "no-store")
+      .header("content-length", bytes)
+      .header(COPY_HEADER, answer)
+      .send(body);
+  });
+}

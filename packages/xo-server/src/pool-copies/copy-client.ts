@@ -1,0 +1,219 @@
+import type { IncomingMessage } from "node:http";
+import { pipeline } from "node:stream";
+import {
+  snapshotLayout,
+  type FetchCopy,
+  type SnapshotCopy,
+} from "@xo-server/inventory";
+import type { MonotonicClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { ClusterServer, LeaseOwner, Store } from "@xo-server/store";
+import type { Logger } from "../log/logger.js";
+import { COPY_HEADER, COPY_PATH, type CopyMessages } from "./copy-messages.js";
+import { CopyTransfer } from "./copy-transfer.js";
+import { requestFromPeer } from "./peer-request.js";
+
+/** A server answers within this time, in ms, or is not waited for. */
+const ANSWER_MS = 3_000;
+/** A server that did not answer, or whose copy was not usable, is not asked for this time, in ms. */
+const AVOID_MS = 60_000;
+/** The list of servers is read again after this time, in ms. */
+const SERVERS_MS = 1_000;
+const MAX_COPY_BYTES = 4 * 2 ** 30;
+/** Of the response of a server without a copy. */
+const MAX_REFUSAL_BYTES = 4_096;
+
+export interface CopyClientOptions {
+  readonly store: {
+    readonly clusterServers: Pick<Store["clusterServers"], "list">;
+  };
+  readonly messages: Pick<CopyMessages, "sealRequest" | "openAnswer">;
+  readonly self: LeaseOwner;
+  /** A server without a heartbeat for this time is not asked, in ms. */
+  readonly silentMs: number;
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+}
+
+/** Counts since the start. */
+export interface FetchedCopies {
+  readonly fetched: number;
+  /** Servers that did not answer, or whose copy was not usable. */
+  readonly failed: number;
+}
+
+type Peer = ClusterServer & { readonly address: string };
+
+/** The server answers that it has no copy. */
+class NoCopy extends Error {}
+
+/** Fetches snapshots of pools from other servers of the database. */
+export class CopyClient {
+  readonly #options: CopyClientOptions;
+  readonly #counts = { fetched: 0, failed: 0 };
+  /** Until when servers are not asked, by instance. */
+  readonly #avoided = new Map<string, number>();
+  #peers: { readonly at: number; readonly list: Promise<Peer[]> } | undefined;
+  /** Requests are spread over the servers. */
+  #turn = 0;
+
+  constructor(options: CopyClientOptions) {
+    this.#options = options;
+  }
+
+  get figures(): FetchedCopies {
+    return { ...this.#counts };
+  }
+
+  /** Asks one server after another. */
+  readonly fetch: FetchCopy = async ({ poolId, label }, load, signal) => {
+    const { logger, clock } = this.#options;
+    const reasons: string[] = [];
+    for (const peer of await this.#nextPeers()) {
+      const startedAt = clock.now();
+      try {
+        const copy = await this.#request(peer, poolId, signal);
+        await load(copy);
+        this.#counts.fetched++;
+        logger.info(
+          `${label}: ${copy.objects} objects copied from server ${peer.name} (${copy.bytes} bytes) in ${Math.round(clock.now() - startedAt)} ms`,
+        );
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = `${peer.name}: ${(error as Error).message}`;
+        reasons.push(reason);
+        if (!(error instanceof NoCopy)) this.#onFailure(peer, label, reason);
+      }
+    }
+    if (reasons.length > 0)
+      logger.info(`${label}: is listed, no copy (${reasons.join("; ")})`);
+  };
+
+  #onFailure({ instance }: Peer, label: string, reason: string): void {
+    const { clock, logger } = this.#options;
+    this.#counts.failed++;
+    this.#avoided.set(instance, clock.now() + AVOID_MS);
+    logger.warn(
+      `${label}: no copy from ${reason}; this server is not asked for ${AVOID_MS / 1000} s`,
+    );
+  }
+
+  /** Running servers, those that do not leave first. Never rejects. */
+  async #nextPeers(): Promise<readonly Peer[]> {
+    const { clock } = this.#options;
+    const now = clock.now();
+    if (this.#peers === undefined || this.#peers.at + SERVERS_MS <= now)
+      this.#peers = { at: now, list: this.#readPeers() };
+    const all = await this.#peers.list;
+    const usable = all.filter(
+      ({ instance }) => (this.#avoided.get(instance) ?? 0) <= now,
+    );
+    const first = this.#turn++ % Math.max(1, usable.length);
+    return [...usable.slice(first), ...usable.slice(0, first)].toSorted(
+      (a, b) => leaving(a) - leaving(b),
+    );
+  }
+
+  async #readPeers(): Promise<Peer[]> {
+    const { store, self, silentMs } = this.#options;
+    // The database is unreachable: pools are listed.
+    const servers: ClusterServer[] = await store.clusterServers
+      .list()
+      .catch(() => []);
+    const own = servers.find(({ name }) => name === self.owner);
+    return servers
+      .filter((server): server is Peer => server.address !== undefined)
+      .filter(
+        ({ name, address, ...server }) =>
+          name !== self.owner &&
+          server.silentMs < silentMs &&
+          // An address that only this machine can use, such as 127.0.0.1.
+          address !== own?.address,
+      );
+  }
+
+  /** @throws NoCopy, Error */
+  async #request(
+    peer: Peer,
+    poolId: string,
+    signal: AbortSignal,
+  ): Promise<SnapshotCopy> {
+    const { messages, self, clock } = this.#options;
+    const { answerId, sealed } = messages.sealRequest({
+      poolId,
+      layout: snapshotLayout,
+      from: self.owner,
+      to: peer.instance,
+    });
+    const response = await this.#answerOf(peer, sealed, signal);
+    const answer = response.headers[COPY_HEADER];
+    if (typeof answer !== "string") {
+      response.destroy();
+      throw new NoCopy("it does not know requests for copies");
+    }
+    const copy = messages.openAnswer(answer, answerId);
+    if (copy === undefined || copy.bytes > MAX_COPY_BYTES) {
+      response.destroy();
+      throw new Error(
+        copy === undefined
+          ? "its answer is not authentic"
+          : `the copy has ${copy.bytes} bytes`,
+      );
+    }
+    const body = new CopyTransfer({ bytes: copy.bytes, clock });
+    // The reader of the body gets the error.
+    pipeline(response, body, () => undefined);
+    return { ...copy, body };
+  }
+
+  /** @throws NoCopy, Error */
+  async #answerOf(
+    peer: Peer,
+    sealed: string,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    const timer = clock.setTimeout(() => {
+      const { address } = peer;
+      limit.abort(
+        new XoError("CONNECTION_TIMEOUT", { address, ms: ANSWER_MS }),
+      );
+    }, ANSWER_MS);
+    try {
+      const response = await requestFromPeer(peer, {
+        path: COPY_PATH,
+        authorization: `Bearer ${sealed}`,
+        signal: AbortSignal.any([signal, limit.signal]),
+      });
+      if (response.statusCode === 200) return response;
+      throw new NoCopy(await readRefusal(response));
+    } catch (error) {
+      throw limit.signal.aborted ? limit.signal.reason : error;
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+}
+
+function leaving({ leavingAt }: Peer): number {
+  return leavingAt === undefined ? 0 : 1;
+}
+
+/** The message of an error, or the status. */
+async function readRefusal(response: IncomingMessage): Promise<string> {
+  const { statusCode } = response;
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += chunk as string;
+    if (text.length > MAX_REFUSAL_BYTES) break;
+  }
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === "string" ? message : `HTTP ${statusCode}`;
+  } catch {
+    // Of a proxy.
+    return `HTTP ${statusCode}`;
+  }
+}
