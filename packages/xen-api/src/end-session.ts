@@ -20,7 +20,7 @@ export async function endSession(
 ): Promise<void> {
   const { secrets, settings } = parts;
   const { clock } = settings;
-  secrets.add(session);
+  secrets.addSession(session);
   for (;;) {
     const pending = await countPending(parts, session, signal);
     if (pending === undefined) return;

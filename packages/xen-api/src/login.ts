@@ -189,7 +189,7 @@ export class Login {
         const session = answer.value;
         if (typeof session !== "string" || session === "")
           throw notASession(address);
-        secrets.add(session);
+        secrets.addSession(session);
         return { session, encoding: answer.encoding };
       }
       const error = toXapiError(answer.error, "session.login_with_password");

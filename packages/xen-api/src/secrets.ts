@@ -4,30 +4,47 @@ import { XapiError, XoError } from "@xo-server/model";
 const MASK = "***";
 
 /**
+ * Session references that are masked: the latest ones. Each masked text takes time in
+ * every message, and a client logs in again for as long as it exists.
+ */
+const MAX_SESSIONS = 64;
+
+/**
  * Masks the password, session references and proxy credentials in every error
  * and log line of the client.
  */
 export class Secrets {
-  readonly #texts = new Set<string>();
+  /** Secrets in their escaped forms. */
+  readonly #lasting = new Set<string>();
+  /** The same by session reference, oldest first. */
+  readonly #sessions = new Map<string, readonly string[]>();
+
+  /** Number of texts that are masked. */
+  get size(): number {
+    let size = this.#lasting.size;
+    for (const forms of this.#sessions.values()) size += forms.length;
+    return size;
+  }
 
   /** Masks `secret` from now on, also in its escaped forms (JSON, XML, URL). */
   add(secret: string): void {
-    // A secret of one or two characters occurs in every text: masking it would only destroy messages.
-    if (secret.length < 3) return;
-    const xml = secret
-      .replace(/&/g, "&amp;")
-      .replace(/</g, "&lt;")
-      .replace(/>/g, "&gt;");
-    this.#texts.add(secret);
-    this.#texts.add(JSON.stringify(secret).slice(1, -1));
-    this.#texts.add(xml);
-    this.#texts.add(xml.replace(/"/g, "&quot;"));
-    this.#texts.add(encodeURIComponent(secret));
+    for (const form of formsOf(secret)) this.#lasting.add(form);
+  }
+
+  /** Masks a session reference, until 64 others have been added. */
+  addSession(session: string): void {
+    this.#sessions.delete(session);
+    this.#sessions.set(session, formsOf(session));
+    if (this.#sessions.size <= MAX_SESSIONS) return;
+    const [oldest] = this.#sessions.keys();
+    this.#sessions.delete(oldest!);
   }
 
   scrub(text: string): string {
     let clean = text;
-    for (const secret of this.#texts) clean = clean.replaceAll(secret, MASK);
+    for (const secret of this.#lasting) clean = clean.replaceAll(secret, MASK);
+    for (const forms of this.#sessions.values())
+      for (const secret of forms) clean = clean.replaceAll(secret, MASK);
     return clean;
   }
 
@@ -86,6 +103,23 @@ export class Secrets {
     );
     return Object.fromEntries(entries) as Record<string, unknown>;
   }
+}
+
+function formsOf(secret: string): readonly string[] {
+  // A secret of one or two characters occurs in every text: masking it would only destroy messages.
+  if (secret.length < 3) return [];
+  const xml = secret
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;");
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    xml,
+    xml.replace(/"/g, "&quot;"),
+    encodeURIComponent(secret),
+  ];
+  return [...new Set(forms)];
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
