@@ -456,3 +456,18 @@ t.test(
     t.notMatch(stored, { kept: Object });
   },
 );
+
+t.test(
+  "nothing is left of a task that another server has adopted",
+  async (t) => {
+    const fence = { subject: "tasks:here", owner: "here", epoch: 1 };
+    const lease = new HeldLease(fence, new FakeClock(), Infinity);
+    const { tasks, clock } = setUp(t, false, lease);
+    const { work } = await begin(tasks);
+    work.progress(0.5);
+    t.equal(clock.waiting, 1, "the progress is to be written");
+    lease.lose();
+    await settle();
+    t.equal(clock.waiting, 0);
+  },
+);

@@ -69,6 +69,13 @@ export class TaskJournal {
     return problem;
   }
 
+  /** Another server has adopted the task: nothing about it is written here any more. */
+  drop(task: RunningTask): void {
+    this.#options.clock.clearTimeout(this.#timers.get(task));
+    this.#timers.delete(task);
+    this.#writes.delete(task);
+  }
+
   stop(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#retry);

@@ -302,6 +302,7 @@ export class Tasks {
     } catch {
       // Another server has adopted the task: nothing about it is written here any more.
       this.#running.delete(task.id);
+      this.#journal.drop(task);
       return;
     }
     if (this.#isLeaving) return;
