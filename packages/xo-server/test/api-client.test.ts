@@ -41,6 +41,7 @@ function setUp(
   maxMessagesPerSecond = 100,
   handle = (text: string) => Promise.resolve(`answer to ${text}`),
 ) {
+  const lateEnds: string[] = [];
   const socket = new FakeSocket();
   const clock = new FakeClock();
   const client = new ApiClient({
@@ -57,10 +58,13 @@ function setUp(
     logger: createLoggers({ level: "silent" }).named("x"),
     maxMessagesPerSecond,
     maxBufferedBytes: 1_000_000,
+    onLateEnd: () => {
+      lateEnds.push("ended");
+    },
   });
   const say = (text: string) =>
     socket.emit("message", Buffer.from(text), false);
-  return { socket, clock, client, say };
+  return { socket, clock, client, say, lateEnds };
 }
 
 /** Promises that are ready have run. */
@@ -156,3 +160,24 @@ t.test("clients take turns after a number of messages", async (t) => {
     "and nothing is lost",
   );
 });
+
+t.test(
+  "what a call subscribes after the client has disconnected can be removed",
+  async (t) => {
+    let end: (answer: string) => void = () => undefined;
+    const { socket, say, lateEnds } = setUp(
+      100,
+      () => new Promise((resolve) => (end = resolve)),
+    );
+    say("sign in");
+    end("done");
+    await settle();
+    say("sign in slowly");
+    socket.emit("close");
+    await settle();
+    t.same(lateEnds, [], "one ended before, the other has not ended");
+    end("done");
+    await settle();
+    t.same(lateEnds, ["ended"]);
+  },
+);

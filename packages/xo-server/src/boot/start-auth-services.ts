@@ -69,9 +69,10 @@ export async function startAuthServices(
     sessions,
   });
   sessions.onRights((client) => {
+    // A console receives no notifications: a subscriber that accepts none would be kept, and closed after five minutes.
+    if (consoles.renew(client)) return;
     views.liveQueries.renew(client);
     views.notices.renew(client);
-    consoles.renew(client);
   });
   const catchUp = new CatchUp({
     inventory,

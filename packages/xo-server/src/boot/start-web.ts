@@ -69,6 +69,8 @@ export async function startWeb(
       consoles,
       stats: started.stats,
       activity: services.activity,
+      sessions: services.sessions,
+      notices: views.notices,
     }),
     openMetrics: {
       secret: () => services.plugins.openMetricsSecret(),

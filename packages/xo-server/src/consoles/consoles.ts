@@ -123,9 +123,14 @@ export class Consoles {
     }
   }
 
-  /** To be called when the user of a client, or the rights of the user, have changed. */
-  renew(client: Client): void {
-    if (client instanceof ConsoleConnection) client.renew();
+  /**
+   * To be called when the user of a client, or the rights of the user, have changed.
+   * @returns false: the client is not a console
+   */
+  renew(client: Client): boolean {
+    if (!(client instanceof ConsoleConnection)) return false;
+    client.renew();
+    return true;
   }
 
   /** Ends all consoles. Resolves when the audit log is written. */

@@ -13,6 +13,10 @@ export interface ProcessFigures {
   readonly parser: ParserFigures;
   /** Connected WebSocket clients. */
   readonly clients: number;
+  /** Signed-in connections, consoles included. */
+  readonly sessions: number;
+  /** Clients that get the changes of all objects. */
+  readonly subscribers: number;
 }
 
 /** Upper edges of the buckets of delays, in milliseconds. */
@@ -27,6 +31,16 @@ export function toProcessMetrics(figures: ProcessFigures): Metric[] {
     ...toLoopMetrics(figures.monitor),
     ...toParserMetrics(figures.parser),
     gauge("xo_api_clients", "Connected WebSocket clients.", figures.clients),
+    gauge(
+      "xo_api_sessions",
+      "Signed-in WebSocket connections, consoles included.",
+      figures.sessions,
+    ),
+    gauge(
+      "xo_api_subscribers",
+      "Clients that are sent the changes of all objects.",
+      figures.subscribers,
+    ),
   ];
 }
 

@@ -34,6 +34,9 @@ export interface MetricsOptions {
   readonly pools: Pools;
   readonly stats: Pick<Stats, "figures">;
   readonly clients: { readonly size: number };
+  readonly sessions: { readonly size: number };
+  /** Clients that get the changes of all objects. */
+  readonly notices: { readonly size: number };
   readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
   readonly readForwarding: ReadForwarding;
@@ -59,6 +62,8 @@ export function startMetrics(options: MetricsOptions): () => string {
         monitor,
         parser: parser.readFigures(),
         clients: clients.size,
+        sessions: options.sessions.size,
+        subscribers: options.notices.size,
       }),
       ...toApiMetrics(hits, tls),
       ...toConsoleMetrics(consoles.figures),

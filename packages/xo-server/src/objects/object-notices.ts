@@ -67,6 +67,11 @@ export class ObjectNotices {
     this.#options = options;
   }
 
+  /** Number of subscribed clients. */
+  get size(): number {
+    return this.#followers.size;
+  }
+
   /**
    * Subscribes a client that is about to get a list of all objects.
    * @returns undefined for a client that has unsubscribed

@@ -33,6 +33,11 @@ export interface ApiClientOptions {
   readonly userRates: RateLimits;
   readonly limits: Pick<SocketLimits, "setAnonymous">;
   readonly hits: LimitHits;
+  /**
+   * Called when a call has ended after the connection was closed: it may have signed in or
+   * subscribed the client, which has disconnected. Default: nothing.
+   */
+  readonly onLateEnd?: () => void;
 }
 
 /** Close codes of RFC 6455, 7.4.1. */
@@ -226,6 +231,7 @@ export class ApiClient implements Client, LimitedSocket {
     this.#calls--;
     if (answer !== undefined) this.#sendQueue.send(answer);
     settle();
+    if (this.disconnected.aborted) this.#options.onLateEnd?.();
     if (this.#calls === 0 && this.#closing !== undefined)
       this.close(this.#closing.reason);
   }

@@ -30,6 +30,7 @@ export interface ApiSocketOptions {
   readonly jsonRpc: JsonRpcHandler;
   /** Permission of anonymous clients. */
   readonly permission: Permission;
+  /** Called when a client has disconnected, and again when a call of it ends later. */
   readonly onClose: (client: ApiClient) => void;
   /** Filled with the connected clients, for status and metrics. Default: a set of its own. */
   readonly connected?: Set<ApiClient>;
@@ -81,7 +82,7 @@ export function attachApiSocket(
   const sockets = createSockets(options.limits);
   const accept = (webSocket: WebSocket, request: IncomingMessage) => {
     const { address } = clientAddresses.resolve(request);
-    const client = new ApiClient({
+    const client: ApiClient = new ApiClient({
       ...options,
       ...options.limits,
       limits,
@@ -90,6 +91,9 @@ export function attachApiSocket(
       connection: request.socket,
       address,
       rateKey: toRateKey(address),
+      onLateEnd: () => {
+        options.onClose(client);
+      },
     });
     clients.add(client);
     limits.add(client);
