@@ -71,7 +71,7 @@ export class KillBench {
   async end(): Promise<readonly string[]> {
     const { server, client } = await this.#start();
     const lost = await findLost(client, this.#done);
-    client.close();
+    client.terminate();
     const code = await server.stop();
     return code === 0 ? lost : [...lost, `exit code ${code}: ${server.output}`];
   }

@@ -4,14 +4,19 @@ import { WebSocket } from "ws";
 export class KillableClient {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
+  /** Resolves when it is connected, and never if it cannot be. */
+  readonly opened: Promise<void>;
   #lastId = 0;
 
   constructor(host: string) {
     this.#socket = new WebSocket(`ws://${host}/api/`);
+    this.opened = new Promise((resolve) => this.#socket.once("open", resolve));
     this.#socket.on("error", () => undefined);
     this.#socket.on("message", (data: Buffer) => {
       const answer = JSON.parse(data.toString()) as Answer;
-      if (answer.id !== undefined) this.#waiting.get(answer.id)?.(answer);
+      if (answer.id === undefined) return;
+      this.#waiting.get(answer.id)?.(answer);
+      this.#waiting.delete(answer.id);
     });
     this.#socket.on("close", () => {
       for (const give of this.#waiting.values()) give({ isGone: true });
@@ -19,7 +24,7 @@ export class KillableClient {
   }
 
   async signIn(password: string): Promise<void> {
-    await new Promise((resolve) => this.#socket.once("open", resolve));
+    await this.opened;
     const credentials = { username: "admin", password };
     await this.ask("session.signIn", credentials);
   }
@@ -40,7 +45,13 @@ export class KillableClient {
     return answer.isGone === true ? undefined : answer.result;
   }
 
+  /** Closes the connection with a handshake. */
   close(): void {
+    this.#socket.close();
+  }
+
+  /** Breaks the connection. */
+  terminate(): void {
     this.#socket.terminate();
   }
 }

@@ -1,18 +1,29 @@
 import { readdir, readFile } from "node:fs/promises";
+import { readMemoryMap } from "./memory-map.js";
 
 /** Figures of the server at one moment; times in ms, sizes in bytes. */
 export interface Sample {
   /** Since the start of the soak. */
   readonly atMs: number;
   readonly rss: number;
+  /** Part of `rss`: arenas of malloc. */
+  readonly arenas: number;
+  /** Part of `rss`: files. */
+  readonly files: number;
   readonly heapUsed: number;
+  readonly heapTotal: number;
   readonly external: number;
+  /** Part of `external`: also those that V8 has not collected yet. */
+  readonly arrayBuffers: number;
+  readonly threads: number;
   /** Open files and sockets of the process. */
   readonly handles: number;
   /** Delay of the event loop since the sample before. */
   readonly loopP50Ms: number;
   readonly loopP99Ms: number;
   readonly clients: number;
+  /** All gauges of `/metrics` without labels: sizes of caches and tables. */
+  readonly gauges: Readonly<Record<string, number>>;
 }
 
 type Buckets = readonly (readonly [limitMs: number, count: number])[];
@@ -32,27 +43,44 @@ export class Sampler {
   /** @throws Error while the server does not answer */
   async take(): Promise<Sample> {
     const text = await (await fetch(`${this.#url}/metrics`)).text();
-    const gauge = (name: string) =>
-      Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
+    const gauges = gaugesOf(text);
+    const gauge = (name: string) => gauges[name] ?? NaN;
     const buckets = bucketsOf(text);
     const delays = difference(this.#before, buckets);
     this.#before = buckets;
+    const { arenas, files } = await readMemoryMap(this.#pid);
+    const status = await readFile(`/proc/${this.#pid}/status`, "utf8");
+    const ofStatus = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
     return {
       atMs: performance.now() - this.#startedAt,
-      rss: await this.#rss(),
+      rss: ofStatus("VmRSS") * 1024,
+      arenas,
+      files,
       heapUsed: gauge("xo_process_heap_used_bytes"),
+      heapTotal: gauge("xo_process_heap_total_bytes"),
       external: gauge("xo_process_external_bytes"),
+      arrayBuffers: gauge("xo_process_array_buffers_bytes"),
+      threads: ofStatus("Threads"),
       handles: (await readdir(`/proc/${this.#pid}/fd`)).length,
       loopP50Ms: percentile(delays, 0.5),
       loopP99Ms: percentile(delays, 0.99),
       clients: gauge("xo_api_clients"),
+      gauges,
     };
   }
+}
 
-  async #rss(): Promise<number> {
-    const status = await readFile(`/proc/${this.#pid}/status`, "utf8");
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
-  }
+function gaugesOf(text: string): Record<string, number> {
+  const isGauge = new Set(
+    [...text.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name),
+  );
+  const lines = [...text.matchAll(/^(\w+) (\S+)$/gm)];
+  return Object.fromEntries(
+    lines.flatMap(([, name, value]) =>
+      isGauge.has(name) ? [[name!, Number(value)]] : [],
+    ),
+  );
 }
 
 /** Cumulated counts, as Prometheus has them. */

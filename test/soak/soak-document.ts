@@ -30,6 +30,8 @@ const charts: readonly (readonly [
 ])[] = [
   ["rss", "resident memory, MiB", ({ rss }) => rss / MIB],
   ["heap", "used heap, MiB", ({ heapUsed }) => heapUsed / MIB],
+  ["buffers", "ArrayBuffers, MiB", ({ arrayBuffers }) => arrayBuffers / MIB],
+  ["arenas", "arenas of malloc, MiB", ({ arenas }) => arenas / MIB],
   ["handles", "open files and sockets", ({ handles }) => handles],
   ["loop", "event-loop delay p99, ms", ({ loopP99Ms }) => loopP99Ms],
 ];

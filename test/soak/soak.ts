@@ -1,19 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { KillableClient } from "../faults/killable-client.js";
 import { seededRandom } from "../faults/seeded-random.js";
-import { root, RunningProgram } from "../running-program.js";
+import { root } from "../running-program.js";
 import type { Simulated } from "../simulated.js";
 import { randomPoolFault } from "./pool-faults.js";
 import { Sampler, type Sample } from "./samples.js";
 import { soakDocuments } from "./soak-document.js";
-import { visit, type Visits } from "./visitors.js";
+import {
+  PACKAGE_ENVIRONMENT,
+  startPools,
+  startServer,
+} from "./soak-programs.js";
+import { visitKinds, visitRepeatedly, type Visits } from "./visitors.js";
 
 // npm run soak -- --hours N [--pools C,C] [--churn N] [--clients N] [--seed S] [--out FOLDER]
+// To find out what grows: [--pace N] [--visits api,rest,live,page] [--fault-every SECONDS] [--plain-malloc] [--samples FILE]
 
 const { values } = parseArgs({
   options: {
@@ -23,17 +29,25 @@ const { values } = parseArgs({
     clients: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
     out: { type: "string", default: join(root, "docs", "benchmarks") },
+    /** Visits and pauses of clients are so many times shorter. */
+    pace: { type: "string", default: "1" },
+    visits: { type: "string", default: Object.keys(visitKinds).join(",") },
+    /** Mean time between two faults, in seconds; each lasts a fifth of it. 0: none. */
+    "fault-every": { type: "string", default: "60" },
+    /** Without the environment that the packages set. */
+    "plain-malloc": { type: "boolean", default: false },
+    /** All samples as lines of JSON, while the soak runs. */
+    samples: { type: "string" },
   },
 });
 const PASSWORD = "a password of the soak";
-/** Between two faults, in ms; each lasts a fifth of it. */
-const FAULT_EVERY_MS = 60_000;
 const SAMPLES = 500;
 const MIN_SAMPLE_MS = 5_000;
 
 const hours = Number(values.hours);
 const seed = Number(values.seed);
 const durationMs = hours * 3_600_000;
+const faultEveryMs = Number(values["fault-every"]) * 1_000;
 const load = loadavg()[0]!;
 // Read at the start: the running code is of this commit, even if there are later ones.
 const commit = execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
@@ -46,14 +60,27 @@ const owner = {
   teardown: (end: () => Promise<void>) => void ends.unshift(end),
   testdir: () => folder,
 };
-const pools = await startPools();
-const { url, pid } = await startServer(pools);
+const pools = await startPools(owner, values.pools.split(","), values.churn);
+const { url, pid } = await startServer(owner, pools, {
+  password: PASSWORD,
+  env: values["plain-malloc"] ? {} : PACKAGE_ENVIRONMENT,
+});
 const stop = new AbortController();
 const { signal } = stop;
 const visits: Visits = { visits: 0, answers: 0, errors: new Map() };
 const { host } = new URL(url);
+const kinds = values.visits.split(",");
+const pace = Number(values.pace);
 const clients = Array.from({ length: Number(values.clients) }, (_, i) =>
-  visit(host, PASSWORD, seededRandom(seed * 1_000 + i), { signal, visits }),
+  visitRepeatedly({
+    url,
+    password: PASSWORD,
+    random: seededRandom(seed * 1_000 + i),
+    kind: kinds[i % kinds.length]!,
+    pace,
+    signal,
+    visits,
+  }),
 );
 const faulting = applyFaults(pools);
 const samples = await takeSamples(new Sampler(url, pid));
@@ -66,49 +93,19 @@ for (const end of ends) await end();
 await rm(folder, { recursive: true });
 process.exit(verification.includes("differ") ? 1 : 0);
 
-async function startPools(): Promise<readonly Simulated[]> {
-  const names = values.pools.split(",").flatMap((name) => ["--pool", name]);
-  const args = [
-    ...names,
-    "--json",
-    "--prepare",
-    "json",
-    "--churn",
-    values.churn,
-  ];
-  const program = new RunningProgram(owner, "xapi-sim", args);
-  const line = await program.find(/^\{"pools":.*/);
-  return (JSON.parse(line) as { pools: Simulated[] }).pools;
-}
-
-async function startServer(pools: readonly Simulated[]) {
-  const lines = pools.map(
-    ({ url, password }, i) =>
-      `  - { label: P${i}, hosts: ["${url}"], password: ${password} }`,
-  );
-  await writeFile(join(folder, "config.yaml"), ["pools:", ...lines].join("\n"));
-  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-  const env = { XO_ADMIN_PASSWORD: PASSWORD };
-  const server = new RunningProgram(owner, "xo-server", args, {
-    cwd: folder,
-    env,
-  });
-  const url = await server.find(/Web server listening on (http:\S+)/);
-  return { url, pid: server.child.pid! };
-}
-
 /** @returns number of faults */
 async function applyFaults(pools: readonly Simulated[]): Promise<number> {
   const random = seededRandom(seed);
   let count = 0;
+  if (faultEveryMs === 0) return count;
   const sleep = (ms: number) =>
     pause(ms, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
-    await sleep(random(2 * FAULT_EVERY_MS));
+    await sleep(random(2 * faultEveryMs));
     if (signal.aborted) break;
     const end = await randomPoolFault(pools, random);
     count++;
-    await sleep(FAULT_EVERY_MS / 5);
+    await sleep(faultEveryMs / 5);
     await end();
   }
   return count;
@@ -120,7 +117,10 @@ async function takeSamples(sampler: Sampler): Promise<Sample[]> {
   const everyMs = Math.max(MIN_SAMPLE_MS, durationMs / SAMPLES);
   while (performance.now() < until) {
     await pause(everyMs);
-    taken.push(await sampler.take());
+    const sample = await sampler.take();
+    taken.push(sample);
+    if (values.samples !== undefined)
+      await appendFile(values.samples, `${JSON.stringify(sample)}\n`);
   }
   return taken;
 }
