@@ -46,12 +46,8 @@ export class Journal {
 
   add(event: ActivityEvent, by: Actor | undefined): void {
     this.#written++;
-    this.#entries.push({
-      ...event,
-      seq: ++this.#seq,
-      time: this.#options.clock.now(),
-      ...(by === undefined ? {} : { by }),
-    });
+    const head = { seq: ++this.#seq, time: this.#options.clock.now() };
+    this.#entries.push(toEntry(head, event, by));
     this.#evictByNumber();
   }
 
@@ -86,4 +82,32 @@ export class Journal {
     while (count < this.size && this.#entries[count]!.time < oldest) count++;
     if (count > 0) this.#entries = this.#entries.slice(count);
   }
+}
+
+/**
+ * Sets properties one by one: V8 stores an object with optional properties that were
+ * spread as a dictionary, of 0.5 instead of 0.2 KB.
+ */
+function toEntry(
+  { seq, time }: Pick<ActivityEntry, "seq" | "time">,
+  event: ActivityEvent,
+  by: Actor | undefined,
+): ActivityEntry {
+  const { kind, objectId, type, name, pool, was, of, from, to } = event;
+  const entry: { -readonly [Key in keyof ActivityEntry]: ActivityEntry[Key] } =
+    {
+      seq,
+      time,
+      kind,
+      objectId,
+      type,
+      name,
+    };
+  if (pool !== undefined) entry.pool = pool;
+  if (was !== undefined) entry.was = was;
+  if (of !== undefined) entry.of = of;
+  if (from !== undefined) entry.from = from;
+  if (to !== undefined) entry.to = to;
+  if (by !== undefined) entry.by = by;
+  return entry;
 }
