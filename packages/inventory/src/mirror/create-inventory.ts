@@ -26,6 +26,7 @@ import { ListingLimiter } from "./listing-limiter.js";
 import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
 import type { Verification, VerifyOptions } from "./pool-verifier.js";
+import { createSpareSegments } from "../store/segments.js";
 import { RecordCache } from "../store/record-cache.js";
 import { Slicer, type Priority, type Steps } from "../slicer/slicer.js";
 import {
@@ -49,6 +50,7 @@ class PoolInventory implements Inventory {
   readonly #cache: RecordCache;
   readonly #snapshots?: SnapshotCache;
   readonly #mirrors = new Map<string, PoolMirror>();
+  readonly #spareSegments = createSpareSegments();
   readonly #poolListeners = new Set<MirrorStatusListener>();
 
   constructor(options: InventoryOptions) {
@@ -104,6 +106,7 @@ class PoolInventory implements Inventory {
       feed: this.#feed,
       ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
       run: (steps, priority) => this.#slicer.run(id, steps, priority),
+      spareSegments: this.#spareSegments,
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
       backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 10_000 },

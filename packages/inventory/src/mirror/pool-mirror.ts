@@ -8,6 +8,7 @@ import type {
 } from "../snapshot-cache/pool-snapshot.js";
 import { PoolStore } from "../store/pool-store.js";
 import type { ListingLimiter } from "./listing-limiter.js";
+import type { SpareBuffers } from "../store/spare-buffers.js";
 import {
   PoolVerifier,
   type Verification,
@@ -58,6 +59,8 @@ export interface PoolMirrorOptions extends Omit<
   readonly label?: string;
   readonly feed: ChangeFeed;
   readonly snapshots?: SnapshotCache;
+  /** Shared by all pools. */
+  readonly spareSegments: SpareBuffers;
   /** Runs steps in the pool's lane of the slicer. */
   readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
 }
@@ -83,6 +86,7 @@ export class PoolMirror {
     this.store = new PoolStore({
       poolId: id,
       feed,
+      spareSegments: options.spareSegments,
       isMirrored: (className) =>
         this.#isRestoring || this.#reflector.isMirrored(className),
       onRemove: (table, row) => {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { XoError } from "@xo-server/model";
 import type { Logger, WallClock } from "@xo-server/kit";
+import { BatchWriters } from "./batch-writers.js";
 import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { deleteFolder, folderName } from "./snapshot-folder.js";
@@ -111,6 +112,7 @@ export class SnapshotCache {
       reader: this.#reader,
       ...(options.fetchCopy && { fetchCopy: options.fetchCopy }),
       copies: new Semaphore(MAX_COPIES),
+      writers: new BatchWriters(),
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
       isLocked: this.#open(disk, logger),

@@ -1,4 +1,4 @@
-import { BatchWriter } from "../store/batch-writer.js";
+import type { BatchWriters } from "./batch-writers.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
@@ -27,6 +27,7 @@ export interface SnapshotFileOptions {
   readonly key: Uint8Array;
   readonly disk: Disk;
   readonly reader: SnapshotReader;
+  readonly writers: BatchWriters;
 }
 
 /**
@@ -213,11 +214,14 @@ export class SnapshotFile {
     scan: RowScan,
     status: SnapshotStatus,
   ): Promise<void> {
-    const writer = new BatchWriter();
+    const { run, writers } = this.#options;
+    const writer = writers.take();
     do {
-      await this.#options.run(scan.fill(writer), "background");
+      await run(scan.fill(writer), "background");
       await file.append(writer.read(), scan.isDone ? status : undefined);
       writer.clear();
     } while (!scan.isDone);
+    // Not after a failure: the cipher or the disk may still be reading the buffer.
+    writers.put(writer);
   }
 }

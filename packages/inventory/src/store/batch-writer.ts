@@ -50,6 +50,12 @@ export class BatchWriter {
     return this.#count;
   }
 
+  /** Size of the buffers, in bytes. */
+  get allocatedBytes(): number {
+    const numbers = this.#table.byteLength + this.#columns.byteLength;
+    return this.#bytes.length + numbers;
+  }
+
   /** Begins an existing record; `set` and `addColumn` add the other fields. */
   add(className: string, from: Buffer, place: RecordLocation): void {
     const { refOffset, refLength, offset, length } = place;

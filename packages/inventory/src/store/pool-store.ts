@@ -7,7 +7,12 @@ import type {
 } from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
 import { PoolTables, type FoundRow } from "./pool-tables.js";
-import { Segments, type SegmentStats } from "./segments.js";
+import {
+  createSpareSegments,
+  Segments,
+  type SegmentStats,
+} from "./segments.js";
+import type { SpareBuffers } from "./spare-buffers.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { StoreContent } from "./store-content.js";
 
@@ -31,6 +36,8 @@ export interface PoolStoreOptions {
   readonly onRemove?: (table: ClassTable, row: number) => void;
   /** Called after a step that changed `count` objects. */
   readonly onChanged: (count: number) => void;
+  /** Default: spare segments of this pool alone. */
+  readonly spareSegments?: SpareBuffers;
 }
 
 /**
@@ -74,8 +81,9 @@ export interface PoolStoreStats extends SegmentStats {
 export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
-  #segments = new Segments();
-  #tables = new PoolTables(this.#segments);
+  readonly #spareSegments: SpareBuffers;
+  #segments: Segments;
+  #tables: PoolTables;
   readonly #mirrored = new Map<string, MirroredTable>();
   #mark = 0;
   #revision = 0;
@@ -83,6 +91,9 @@ export class PoolStore {
 
   constructor(options: PoolStoreOptions) {
     this.#options = options;
+    this.#spareSegments = options.spareSegments ?? createSpareSegments();
+    this.#segments = new Segments(this.#spareSegments);
+    this.#tables = new PoolTables(this.#segments);
     this.#pool = options.feed.numberOf(options.poolId);
   }
 
@@ -190,7 +201,7 @@ export class PoolStore {
    */
   adopt({ segments, tables, mark, objects }: StoreContent): void {
     const { feed } = this.#options;
-    this.#segments = new Segments(segments);
+    this.#segments = new Segments(this.#spareSegments, segments);
     this.#tables = new PoolTables(this.#segments, tables);
     this.#mark = mark;
     this.#objects = objects;

@@ -1,8 +1,12 @@
+import { SpareBuffers } from "./spare-buffers.js";
+
 /**
  * Size of segments for copied records, in bytes. A record longer than a quarter of
  * it gets a separate segment.
  */
 const SEGMENT_BYTES = 256 * 1024;
+/** Unused segments that are kept for the pools of an inventory: 4 MiB. */
+const MAX_SPARE = 16;
 /** A segment is emptied when more than this share of it is dead. */
 const DEAD_SHARE = 1 / 4;
 /**
@@ -12,8 +16,15 @@ const DEAD_SHARE = 1 / 4;
 const MIN_GAIN_SHARE = 1 / 10;
 const MIN_GAIN_BYTES = 256 * 1024;
 
+/** Unused segments, which the stores of several pools can share. */
+export function createSpareSegments(): SpareBuffers {
+  return new SpareBuffers(SEGMENT_BYTES, MAX_SPARE);
+}
+
 interface Segment {
   readonly bytes: Buffer;
+  /** From the spare ones: nothing else refers to its buffer. */
+  readonly isOwn: boolean;
   /** Bytes of live records and references in it. */
   live: number;
   isSparse: boolean;
@@ -47,6 +58,7 @@ export interface SegmentStats {
  * buffer. A segment without live bytes is freed.
  */
 export class Segments {
+  readonly #spare: SpareBuffers;
   /** By number; numbers of freed segments are reused. */
   readonly #segments: (Segment | undefined)[] = [];
   readonly #free: number[] = [];
@@ -60,7 +72,8 @@ export class Segments {
   #openUsed = 0;
 
   /** @param content of other segments, which must not be used afterwards */
-  constructor(content?: SegmentsContent) {
+  constructor(spare: SpareBuffers, content?: SegmentsContent) {
+    this.#spare = spare;
     for (const [number, segment] of content?.segments.entries() ?? []) {
       this.#segments.push(undefined);
       this.#free.push(number);
@@ -150,8 +163,9 @@ export class Segments {
   }
 
   #dropIfDead(segment: number): void {
-    const { bytes, live } = this.#segments[segment]!;
+    const { bytes, live, isOwn } = this.#segments[segment]!;
     if (live > 0 || segment === this.#open) return;
+    if (isOwn) this.#spare.put(bytes.buffer as ArrayBuffer);
     this.#segments[segment] = undefined;
     this.#free.push(segment);
     this.#bytes -= bytes.length;
@@ -193,12 +207,14 @@ export class Segments {
   }
 
   #allocate(length: number): number {
-    return this.#add(Buffer.from(new ArrayBuffer(length)));
+    return length === SEGMENT_BYTES
+      ? this.#add(Buffer.from(this.#spare.take()), true)
+      : this.#add(Buffer.from(new ArrayBuffer(length)));
   }
 
-  #add(bytes: Buffer): number {
+  #add(bytes: Buffer, isOwn = false): number {
     const number = this.#free.pop() ?? this.#segments.length;
-    this.#segments[number] = { bytes, live: 0, isSparse: false };
+    this.#segments[number] = { bytes, isOwn, live: 0, isSparse: false };
     this.#bytes += bytes.length;
     return number;
   }
