@@ -1,4 +1,4 @@
-export { raiseHeapGrowth } from "./heap-growth.js";
+export { HeapGrowth, raiseHeapGrowth } from "./heap-growth.js";
 export {
   createHistogram,
   type Histogram,

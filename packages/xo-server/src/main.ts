@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { XoError } from "@xo-server/model";
-import { raiseHeapGrowth } from "@xo-server/perf";
+import { HeapGrowth } from "@xo-server/perf";
 import {
   parseCommandLine,
   type ParsedCommandLine,
@@ -85,6 +85,7 @@ async function start(
     colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
   });
   let watchdog: Watchdog | undefined;
+  const heapGrowth = new HeapGrowth();
   const logger = loggers.named("xo:main");
   const stopCheck = leaveDeletedWorkingDirectory(logger);
   const manager = createServiceManager({ env: process.env, logger });
@@ -99,9 +100,12 @@ async function start(
         startDemoPools,
         prepareForPools: (threadsUp) => {
           watchdog = watch(config);
-          // Afterwards, as Node.js rejects its own compiled code while a flag of V8 is set: a
-          // thread takes 45 ms of CPU more to start.
-          void threadsUp.then(raiseHeapGrowth);
+          void threadsUp.then(() => {
+            heapGrowth.allow();
+          });
+        },
+        onLoading: (isLoading) => {
+          heapGrowth.setLoading(isLoading);
         },
         loggers,
         signal,

@@ -26,6 +26,8 @@ export interface ServerOptions extends StartOptions {
    */
   readonly abandon?: (reason: XoError) => void;
   readonly prepareForPools?: PrepareForPools;
+  /** Called when pools begin to be loaded, and when all are. */
+  readonly onLoading?: (isLoading: boolean) => void;
   /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;
 }

@@ -93,7 +93,11 @@ async function boot(
     );
 
   // The mirror is read from disk, and the pools of a demo start, while the web server starts.
-  const release = core.views.completeness.hold();
+  const { completeness } = core.views;
+  completeness.onChange(() => {
+    serverOptions.onLoading?.(!completeness.isComplete);
+  });
+  const release = completeness.hold();
   const connecting = connectPools(core, options, stops).then(() => {
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
