@@ -9,6 +9,8 @@ import type { LatestMetrics } from "./latest-metrics.js";
  * another entry.
  */
 export interface Entry {
+  /** Different for each entry of a projection. */
+  readonly version: number;
   readonly row: number;
   readonly id: string;
   readonly digest: Digest;
@@ -18,7 +20,11 @@ export interface Entry {
 }
 
 interface CachedPatch {
-  readonly from: Entry;
+  /**
+   * Version of an entry, not the entry: it would be kept with the later one, and with it
+   * the one before it, and so all versions of the object.
+   */
+  readonly from: number;
   readonly patch: Buffer | undefined;
 }
 
@@ -35,7 +41,9 @@ export class Projection {
   /** Rows that have changed since their entry was created. */
   readonly #stale = new Set<number>();
   readonly #writer = new PatchWriter();
+  /** By the later entry. */
   readonly #patches = new WeakMap<Entry, CachedPatch>();
+  #versions = 0;
   users = 0;
 
   constructor(
@@ -107,16 +115,17 @@ export class Projection {
    */
   patch(from: Entry, to: Entry): Buffer | undefined {
     const cached = this.#patches.get(to);
-    if (cached?.from === from) return cached.patch;
+    if (cached?.from === from.version) return cached.patch;
     const patch = this.#writer.write(from.json, to.json);
-    this.#patches.set(to, { from, patch });
+    this.#patches.set(to, { from: from.version, patch });
     return patch;
   }
 
   #createEntry(row: number): Entry {
     const json = this.encode(row);
     const id = this.#table.id(row);
-    return { row, id, digest: digestOf(json), json, users: 0 };
+    const version = ++this.#versions;
+    return { version, row, id, digest: digestOf(json), json, users: 0 };
   }
 }
 
