@@ -301,8 +301,7 @@ export class Tasks {
       end = await (task.lease?.whileHeld(decided) ?? decided);
     } catch {
       // Another server has adopted the task: nothing about it is written here any more.
-      this.#running.delete(task.id);
-      this.#journal.drop(task);
+      if (this.#running.delete(task.id)) this.#journal.drop(task);
       return;
     }
     if (this.#isLeaving) return;
