@@ -71,6 +71,9 @@ async function prepare(): Promise<UsedServer> {
     vms = Object.keys(found as object);
     await pause(100);
   }
+  // A page that stays open.
+  const list = { name: "list", type: "VM", offset: 0, limit: 100 };
+  await admin.ask("query.open", list);
   return { url, pool: pool!, password: PASSWORD, token, admin, vms };
 }
 
