@@ -5,6 +5,7 @@ import { sampleReportOf } from "./sample-report.js";
 
 const large = {
   signInMs: 700,
+  restartMs: 1_200,
   scriptBytes: 150_000,
   framesPerSecond: 60,
   keyMs: 120,
@@ -22,6 +23,8 @@ t.test("each target is evaluated for each size", async (t) => {
   );
   t.match(document, /5,000 VMs: sign-in to list.* \| +700.* met/);
   t.match(document, /100,000 VMs: sign-in to list.* \*\*missed/);
+  t.match(document, /5,000 VMs: visit to list.* 1000 ms \| +1,200.*\*\*missed/);
+  t.match(document, /100,000 VMs: visit to list.* 1500 ms \| +1,200.* met/);
   t.match(document, /key in the filter.*at most 100 ms \| +120.*\*\*missed/);
   t.match(document, /JavaScript.*at most 200 kB \| +150 kB \| met/);
   t.match(document, /100,000 VMs: change to row.* - \| not measured/);

@@ -137,6 +137,7 @@ class MiniTable {
         visit(readerOf(at(row)));
       },
       passes: (row: number, test: Predicate) => test(at(row)),
+      matches: (row: number, test: Predicate) => test(at(row)),
       observe: (observer: RowObserver) => {
         this.#observers.add(observer);
         return () => this.#observers.delete(observer);
