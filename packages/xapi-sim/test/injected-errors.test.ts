@@ -178,12 +178,14 @@ t.test("a flaky pool fails some operations with XAPI's errors", async (t) => {
   )!;
   const codes = new Set<string>();
   let successes = 0;
-  for (let i = 0; i < 150; i++)
+  // References are random, and failures depend on them: none of so many fails once in 10,000 runs.
+  for (let i = 0; i < 300; i++)
     await client.call("VM.clone", vm, `clone ${i}`).then(
       () => successes++,
       (error: unknown) => codes.add((error as Error).message.split(" ")[0]!),
     );
-  t.ok(codes.size > 0 && successes > 100);
+  t.ok(codes.size > 0, "some fail");
+  t.ok(successes > 200, `${successes} succeed`);
   for (const code of codes)
     t.match(code, /^(INTERNAL_ERROR|SR_BACKEND_FAILURE_46|VM_MIGRATE_FAILED)$/);
 });
