@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { chmod, readFile, rmdir } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, rmdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -48,7 +49,10 @@ t.test(
       "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
     });
     const file = join(folder, "config.yaml");
-    const paths = ["--config", file, "--data", join(folder, "data")];
+    // Not in the folder of tap, which does not repeat a removal that fails.
+    const data = await mkdtemp(join(tmpdir(), "xo-program-"));
+    t.teardown(() => rm(data, { recursive: true, force: true, maxRetries: 5 }));
+    const paths = ["--config", file, "--data", data];
     const args = ["start", "--host", "127.0.0.1", "--port", "0", ...paths];
     const cwd = join(folder, "cwd");
     const env = { XO_ADMIN_PASSWORD: PASSWORD };
