@@ -1,5 +1,5 @@
 import t from "tap";
-import { createCatalog } from "@xo-server/inventory";
+import { createCatalog, type Inventory } from "@xo-server/inventory";
 import { createPool, flushed, refOf, uuidOf } from "./catalog-pool.js";
 import type { FakePool } from "./fake-pool.js";
 import { createTestInventory, mirror } from "./mirror-pool.js";
@@ -30,6 +30,19 @@ function holdListing(pool: FakePool, held: string): () => void {
   return () => {
     goOn();
   };
+}
+
+/** Adds pools with one VM each, whose listings end at the same time. */
+async function addTogether(inventory: Inventory, ...vms: string[]) {
+  const pools = vms.map((vm) => createPool(vm));
+  const releases = pools.map((pool) => holdListing(pool, "VBD"));
+  const handles = pools.map((pool, i) => inventory.addPool(`${i}`, pool));
+  await until(() =>
+    handles.every((_, i) => inventory.count(`${i}`, "VM") === 1),
+  );
+  for (const release of releases) release();
+  await until(() => handles.every((one) => one.status().state === "watching"));
+  return handles;
 }
 
 t.test(
@@ -169,20 +182,10 @@ t.test(
       addedRows: 1,
     });
     const table = catalog.tables.get("VM")!;
-    const pools = ["a", "b", "c"].map((vm) => createPool(vm));
-    const releases = pools.map((pool) => holdListing(pool, "VBD"));
-    const slow = createPool("e");
+    const slow = createPool("d");
     const goOn = holdListing(slow, "VBD");
-    const handles = [...pools, slow].map((pool, i) =>
-      inventory.addPool(`${i}`, pool),
-    );
-    await until(() =>
-      handles.every((_, i) => inventory.count(`${i}`, "VM") === 1),
-    );
-    for (const release of releases) release();
-    await until(() =>
-      handles.slice(0, 3).every((one) => one.status().state === "watching"),
-    );
+    const loading = inventory.addPool("slow", slow);
+    const handles = await addTogether(inventory, "a", "b", "c");
     const counts: number[] = [];
     let isSettled = false;
     void catalog.settled().then(() => (isSettled = true));
@@ -195,11 +198,11 @@ t.test(
     t.same(counts, [1, 2, 3], "without a pause between the steps");
     t.equal(isSettled, true, "when the last of them is there");
     goOn();
-    await until(() => handles[3]!.status().state === "watching");
+    await until(() => loading.status().state === "watching");
     await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
     t.equal(table.count, 4);
     catalog.stop();
-    await Promise.all(handles.map((one) => one.stop()));
+    await Promise.all([...handles, loading].map((one) => one.stop()));
   },
 );
 
@@ -209,16 +212,7 @@ t.test(
     const { inventory, clock, catalog } = await followedCatalog({
       addedRows: 1,
     });
-    const pools = ["a", "b", "c"].map((vm) => createPool(vm));
-    const releases = pools.map((pool) => holdListing(pool, "VBD"));
-    const handles = pools.map((pool, i) => inventory.addPool(`${i}`, pool));
-    await until(() =>
-      handles.every((_, i) => inventory.count(`${i}`, "VM") === 1),
-    );
-    for (const release of releases) release();
-    await until(() =>
-      handles.every((one) => one.status().state === "watching"),
-    );
+    const handles = await addTogether(inventory, "a", "b", "c");
     let isLoaded = false;
     const loaded = catalog.loaded().then(() => (isLoaded = true));
     await flushed(inventory, clock);

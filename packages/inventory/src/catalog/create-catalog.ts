@@ -316,36 +316,39 @@ class InventoryCatalog implements Catalog {
 
   /** Pools that have been loaded are added later, while others are being loaded. */
   get #defersPools(): boolean {
-    if (this.#loadedPools.size === 0 || !this.#context.loading.isAny)
-      return false;
-    return this.#isLeftOver || this.#waitsForOthers;
-  }
-
-  get #waitsForOthers(): boolean {
     return (
+      this.#loadedPools.size > 0 &&
       this.#context.loading.isAny &&
-      this.#clock.now() < this.#addedPoolsAt + ADD_POOLS_MS
+      (this.#isLeftOver ||
+        this.#clock.now() < this.#addedPoolsAt + ADD_POOLS_MS)
     );
   }
 
-  /** Takes the pools that the flush adds, up to its maximum number of rows. */
+  /** Takes the pools that the flush adds. */
   #takeLoadedPools(): ReadonlySet<number> {
-    const taken = new Set<number>();
-    const followed = [...this.#followed.values()];
-    let left = Math.max(
-      this.#addedRows,
-      ADDED_PART * followed.reduce((sum, { table }) => sum + table.count, 0),
-    );
-    if (this.#isLeftOver || !this.#waitsForOthers)
-      for (const pool of this.#loadedPools) {
-        if (left <= 0) break;
-        for (const { view } of followed) left -= this.#countOf(pool, view);
-        this.#loadedPools.delete(pool);
-        taken.add(pool);
-      }
+    const taken =
+      this.#isLeftOver || !this.#defersPools
+        ? this.#firstLoadedPools()
+        : new Set<number>();
+    for (const pool of taken) this.#loadedPools.delete(pool);
     this.#hasDeferredPools = this.#loadedPools.size > 0;
     this.#isLeftOver = this.#hasDeferredPools && taken.size > 0;
     return taken;
+  }
+
+  /** The first of the loaded pools, up to the maximum number of rows. */
+  #firstLoadedPools(): ReadonlySet<number> {
+    const first = new Set<number>();
+    if (this.#loadedPools.size === 0) return first;
+    const followed = [...this.#followed.values()];
+    const rows = followed.reduce((sum, { table }) => sum + table.count, 0);
+    let left = Math.max(this.#addedRows, ADDED_PART * rows);
+    for (const pool of this.#loadedPools) {
+      if (left <= 0) break;
+      for (const { view } of followed) left -= this.#countOf(pool, view);
+      first.add(pool);
+    }
+    return first;
   }
 
   #countOf(pool: number, { className }: View): number {

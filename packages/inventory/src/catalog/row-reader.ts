@@ -1,5 +1,5 @@
 import { valueAt } from "../filter/property-path.js";
-import { propertiesOf } from "../views/properties.js";
+import { commonProperties, propertiesOf } from "../views/properties.js";
 import type { View, ViewObject, ViewSource } from "../views/view.js";
 import type { ObjectReader } from "./catalog.js";
 
@@ -85,9 +85,6 @@ export class RowReader implements ObjectReader {
   }
 }
 
-/** Properties that every object has. */
-const COMMON = new Set(["id", "type", "$pool", "$poolId", "uuid", "_xapiRef"]);
-
 function uuidOf({ record: { uuid } }: ViewSource): string | undefined {
   return typeof uuid === "string" ? uuid : undefined;
 }
@@ -95,7 +92,7 @@ function uuidOf({ record: { uuid } }: ViewSource): string | undefined {
 /** Whether a property is read from the record without building the object. */
 export function isReadSingly(view: View, name: string): boolean {
   return (
-    COMMON.has(name) ||
+    commonProperties.includes(name) ||
     (view.properties !== undefined && Object.hasOwn(view.properties, name))
   );
 }

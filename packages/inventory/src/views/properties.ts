@@ -1,7 +1,14 @@
 import { views } from "./views.js";
 
 /** Properties that the catalog adds to every object. */
-const COMMON = ["id", "type", "uuid", "$pool", "$poolId", "_xapiRef"];
+export const commonProperties: readonly string[] = [
+  "id",
+  "type",
+  "uuid",
+  "$pool",
+  "$poolId",
+  "_xapiRef",
+];
 
 /**
  * Properties that `build` of each view can set, by XAPI class. A test compares
@@ -137,7 +144,10 @@ const byType = new Map(
   views.flatMap(({ className, types }) =>
     types.map((type) => [
       type,
-      new Set([...COMMON, ...(byClass[className] ?? "").trim().split(/\s+/)]),
+      new Set([
+        ...commonProperties,
+        ...(byClass[className] ?? "").trim().split(/\s+/),
+      ]),
     ]),
   ),
 );
