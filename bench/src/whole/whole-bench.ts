@@ -9,7 +9,8 @@ import { publishRun, reportText } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
-import { startSimulator, type PoolAddress } from "../harness/simulator.js";
+import { toServerConfig } from "../harness/server-config.js";
+import { startSimulator } from "../harness/simulator.js";
 import { measureStart } from "./start-phases.js";
 import { wholeDocument } from "./whole-document.js";
 
@@ -110,7 +111,7 @@ async function measureFleet(fleet: Fleet, smoke: boolean): Promise<Figures> {
   try {
     const config = join(folder, "config.yaml");
     const pools = simulator?.pools ?? [];
-    await writeFile(config, toConfig(join(folder, "data"), pools));
+    await writeFile(config, toServerConfig(join(folder, "data"), pools));
     const start = {
       config,
       pools,
@@ -125,14 +126,6 @@ async function measureFleet(fleet: Fleet, smoke: boolean): Promise<Figures> {
     await simulator?.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function toConfig(dataDir: string, pools: readonly PoolAddress[]): string {
-  const lines = pools.map(
-    ({ url, user, password }, i) =>
-      `  - { label: P${i}, hosts: ["${url}"], user: ${user}, password: ${password} }`,
-  );
-  return [`dataDir: ${dataDir}`, "pools:", ...lines, ""].join("\n");
 }
 
 function prefixed(figures: Figures, mode: string): Figures {

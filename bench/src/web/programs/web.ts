@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { ApiClient } from "../../api/api-client.js";
 import { callXapi } from "../../harness/call-xapi.js";
 import { median, percentile, type Figures } from "../../harness/figures.js";
+import { toServerConfig } from "../../harness/server-config.js";
 import { ServerProcess } from "../../harness/server-process.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import { setChurn } from "../../measure/set-churn.js";
@@ -23,7 +24,7 @@ const PAUSE_MS = 430;
 const job = await readJob<WebJob>();
 const folder = await mkdtemp(join(tmpdir(), "xo-web-"));
 const config = join(folder, "config.yaml");
-await writeFile(config, configText());
+await writeFile(config, toServerConfig(join(folder, "data"), job.pools));
 let server = startServer(0);
 const url = await server.url;
 await untilListed();
@@ -68,19 +69,6 @@ reportFigures(
 function ifMeasured(figures: Figures): Figures {
   const all = Object.entries(figures);
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
-}
-
-/** The data folder is in `folder`, the pools are those of the job. */
-function configText(): string {
-  return JSON.stringify({
-    dataDir: join(folder, "data"),
-    pools: job.pools.map(({ name, url: host, user, password }) => ({
-      label: name,
-      hosts: [host],
-      user,
-      password,
-    })),
-  });
 }
 
 function startServer(port: number): ServerProcess {
