@@ -56,6 +56,16 @@ export class EventPacing {
     };
   }
 
+  /** Does a caller wait for changes that are newer than this token, or for the end of a task? */
+  isUrgent(token: string): boolean {
+    return this.#maxPauseMs(token) < Infinity;
+  }
+
+  /** Aborted when a caller begins to wait. */
+  get onUrgent(): AbortSignal {
+    return this.#wake.signal;
+  }
+
   /** Resolves when the next poll is due, or when `signal` is aborted. */
   async untilNextPoll(
     poll: FinishedPoll,

@@ -1,15 +1,11 @@
 import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError, type RecordBatch } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
-import {
-  eventFailure,
-  isRewound,
-  MAX_BAD_ANSWERS,
-  type StreamPosition,
-} from "./event-policy.js";
+import { eventFailure, isRewound, MAX_BAD_ANSWERS } from "./event-policy.js";
 import { isSameCoordinator } from "./event-position.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
+import type { EventAnswer, EventRelay } from "./event-relay.js";
 import {
   afterFailedCall,
   backoffMs,
@@ -43,6 +39,7 @@ export interface EventStreamOptions {
   readonly probeTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly pacing: EventPacing;
+  readonly relay: EventRelay | undefined;
   readonly signal: AbortSignal | undefined;
   /** Called at the first `next()`. @returns a function that is called when the stream ends */
   readonly onStart: () => () => void;
@@ -54,8 +51,7 @@ export interface EventStreamOptions {
   readonly scrubError: (error: unknown) => Error;
 }
 
-interface EventAnswer extends StreamPosition {
-  readonly batches: readonly RecordBatch[];
+interface PolledAnswer extends EventAnswer {
   /** Monotonic ms at which the answer began to arrive. */
   readonly startedAt: number;
   readonly generation: number;
@@ -90,6 +86,7 @@ export class EventStream {
     } catch (error) {
       throw this.#options.scrubError(error);
     } finally {
+      this.#options.relay?.onBreak();
       onEnd();
     }
   }
@@ -97,6 +94,11 @@ export class EventStream {
   async *#answers(): AsyncGenerator<XapiEvents, void, undefined> {
     const { throttleMs, pacing, signal } = this.#options;
     while (signal?.aborted !== true) {
+      const relayed = await this.#nextRelayed();
+      if (relayed !== undefined) {
+        yield relayed;
+        continue;
+      }
       const polling = this.#next();
       if (await this.#isSilent(polling)) yield this.#silence();
       const next = await polling;
@@ -106,10 +108,44 @@ export class EventStream {
         return;
       }
       const { batches, token, validRefCounts, startedAt } = next;
+      this.#offer(next);
       this.#options.onAnswer();
       yield { kind: "changes", batches, token, validRefCounts };
       await pacing.untilNextPoll({ token, startedAt, throttleMs }, signal);
     }
+  }
+
+  /**
+   * The next answer that another client has received. A caller that waits for its own
+   * change gets it sooner from XAPI.
+   * @returns undefined: XAPI must be asked
+   */
+  async #nextRelayed(): Promise<XapiEvents | undefined> {
+    const { relay, issuer, classes, pacing, signal, clock } = this.#options;
+    const { eventTimeoutMs, eventGraceMs } = this.#options;
+    const { token } = this.#position;
+    if (relay === undefined || issuer === undefined || pacing.isUrgent(token))
+      return undefined;
+    const signals = signal === undefined ? [] : [signal];
+    const answer = await relay.next({
+      token,
+      issuer,
+      classes,
+      waitMs: eventTimeoutMs + eventGraceMs,
+      signal: AbortSignal.any([pacing.onUrgent, ...signals]),
+    });
+    if (answer === undefined || this.#isAborted()) return undefined;
+    this.#position = answer;
+    this.#answeredAt = clock.now();
+    for (const batch of answer.batches) this.#options.onBatch(batch);
+    this.#options.onAnswer();
+    return { kind: "changes", ...answer };
+  }
+
+  /** For other clients of the pool; without its issuer a token is of no use to them. */
+  #offer(answer: EventAnswer): void {
+    const { relay, issuer, classes } = this.#options;
+    if (issuer !== undefined) relay?.onAnswer(answer, { issuer, classes });
   }
 
   /** Waits for the outcome of polls, but not longer than an answer of a working pool takes. */
@@ -139,7 +175,7 @@ export class EventStream {
   }
 
   /** The next answer, after as many attempts as needed, or the reason why the stream ends. */
-  async #next(): Promise<EventAnswer | LostReason | "ended"> {
+  async #next(): Promise<PolledAnswer | LostReason | "ended"> {
     const { session, signal } = this.#options;
     for (;;) {
       let connected: Connected;
@@ -199,8 +235,8 @@ export class EventStream {
 
   async #poll(
     connected: Connected,
-  ): Promise<EventAnswer | LostReason | "again" | "ended"> {
-    let poll: EventAnswer;
+  ): Promise<PolledAnswer | LostReason | "again" | "ended"> {
+    let poll: PolledAnswer;
     try {
       poll = await this.#request();
     } catch (error) {
@@ -225,7 +261,7 @@ export class EventStream {
     return poll;
   }
 
-  async #request(): Promise<EventAnswer> {
+  async #request(): Promise<PolledAnswer> {
     const { executor, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
       this.#options;
     const { probeTimeoutMs, callTimeoutMs } = this.#options;
@@ -280,6 +316,7 @@ export class EventStream {
   ): Promise<LostReason | "again" | "ended"> {
     if (this.#isAborted()) return "ended";
     const { session, clock, signal, logger, label } = this.#options;
+    this.#options.relay?.onBreak();
     const kind = eventFailure(error);
     if (kind === "lost") return "events-lost";
     if (kind === "rewound") return "token-rewound";

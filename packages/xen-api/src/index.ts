@@ -7,6 +7,12 @@ export {
   DEFAULT_PROBE_TIMEOUT_MS,
   DEFAULT_THROTTLE_MS,
 } from "./options.js";
+export type {
+  EventAnswer,
+  EventRelay,
+  FollowedEvents,
+  RelayRequest,
+} from "./event-relay.js";
 export { isOlderToken } from "./event-token.js";
 export { hostName } from "./http/address.js";
 export { probeHost, type HostProbe, type ProbeOptions } from "./probe-host.js";

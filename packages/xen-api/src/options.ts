@@ -1,5 +1,6 @@
 import type { Logger, MonotonicClock } from "@xo-server/kit";
 import type { Decoder } from "./decoder.js";
+import type { EventRelay } from "./event-relay.js";
 import type { TlsPolicy } from "./http/tls-policy.js";
 
 /** How calls are encoded; see transports/. */
@@ -63,6 +64,8 @@ export interface XapiOptions {
   /** Time limit for a cancelled task to end before callAsync rejects, in ms. Default 30,000. */
   readonly cancelGraceMs?: number;
   readonly backoff?: BackoffOptions;
+  /** Passes events between clients of this pool. Default: each event comes from XAPI. */
+  readonly relay?: EventRelay;
   readonly clock?: MonotonicClock;
   /** A number from 0 to 1 (excluded), as Math.random. */
   readonly random?: () => number;

@@ -40,6 +40,7 @@ export function toSettings(options: XapiOptions) {
       maxMs: options.backoff?.maxMs ?? 10_000,
       authMs: options.backoff?.authMs ?? 300_000,
     },
+    relay: options.relay,
     clock: options.clock ?? monotonicClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
