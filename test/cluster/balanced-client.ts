@@ -26,6 +26,8 @@ export class BalancedClient {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ username: "admin", password: PASSWORD }),
     });
+    if (!login.ok)
+      throw new Error(`sign-in: HTTP ${login.status} ${await login.text()}`);
     const [token] = login.headers
       .getSetCookie()
       .filter((cookie) => cookie.startsWith("authenticationToken="));

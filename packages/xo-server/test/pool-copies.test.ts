@@ -1,28 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
-  createServer,
   request,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { snapshotLayout, type SnapshotCopy } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import { openStore, type ClusterServer } from "@xo-server/store";
+import type { ClusterServer } from "@xo-server/store";
 import t, { type Test } from "tap";
 import { toKeyPair } from "../src/api/tls/key-pair.js";
 import { Tls } from "../src/api/tls/start-tls.js";
-import {
-  startWebServer,
-  type WebServerOptions,
-} from "../src/api/web-server.js";
-import { loadConfig } from "../src/config/load-config.js";
-import { createLoggers } from "../src/log/logger.js";
 import { CopyClient } from "../src/pool-copies/copy-client.js";
 import {
   COPY_HEADER,
@@ -31,9 +22,14 @@ import {
 } from "../src/pool-copies/copy-messages.js";
 import { CopyServer } from "../src/pool-copies/copy-server.js";
 import { IDLE_MS } from "../src/pool-copies/copy-transfer.js";
-import { cheapCosts } from "./cheap-costs.js";
-import { FakeClock } from "./fake-clock.js";
-import { createDatabase } from "./new-database.js";
+import type { FakeClock } from "./fake-clock.js";
+import {
+  addOther,
+  addServer,
+  createPeers,
+  startPeerServer,
+  until,
+} from "./peer-servers.js";
 import { startTestServer } from "./test-server.js";
 
 const CONTENT = randomBytes(300_000);
@@ -44,52 +40,14 @@ function copyOf(body: Readable, bytes = CONTENT.length): SnapshotCopy {
   return { objects: 3, digest: "0123456789abcdef", bytes, key, body };
 }
 
-/** The servers of one database: its key, its clock, and their log. */
+/** The servers of one database, and the messages between them. */
 async function createCluster(t: Test, key?: string) {
-  const clock = new FakeClock();
-  const { location, keyFile } = await createDatabase(t);
-  const store = await openStore({
-    location: key === undefined ? location : join(t.testdir(), "other.db"),
-    key: key === undefined ? { file: keyFile } : { text: key },
-    clock,
-    ...cheapCosts,
-  });
-  t.teardown(() => store.close());
-  const lines: string[] = [];
-  const loggers = createLoggers({
-    destination: { write: (line) => lines.push(line) },
-  });
-  const logger = loggers.named("xo:copies");
-  const messages = new CopyMessages(store, clock);
-  return { store, clock, messages, logger, lines, servers: [] as Server[] };
+  const peers = await createPeers(t, { key });
+  return { ...peers, messages: new CopyMessages(peers.store, peers.clock) };
 }
 
 type Cluster = Awaited<ReturnType<typeof createCluster>>;
 type Server = ClusterServer;
-
-function addServer(
-  { servers }: Cluster,
-  address: string,
-  more: Partial<Server> = {},
-): Server {
-  const name = `xo${servers.length + 2}`;
-  const server = {
-    name,
-    instance: `1 ${name}`,
-    origin: name,
-    url: "",
-    version: "1",
-    startedAt: 1,
-    seenAt: 1,
-    silentMs: 0,
-    address,
-    fingerprint: undefined,
-    leavingAt: undefined,
-    ...more,
-  };
-  servers.push(server);
-  return server;
-}
 
 interface SenderOptions {
   readonly openSnapshotCopy?: (
@@ -118,28 +76,8 @@ async function addSender(
     logger,
     ...options,
   });
-  const home = t.testdir();
-  const overrides = { host: "127.0.0.1", port: 0 };
-  const { config } = loadConfig(undefined, overrides, {
-    env: {},
-    cwd: home,
-    home,
-  });
-  // What no test here asks for is left out.
-  const parts: Partial<WebServerOptions> = {
-    http: config.http,
-    tls: options.tls,
-    copies,
-    readHealth: () => ({}) as never,
-    readMetrics: () => "",
-    permission: "guest",
-    webRoot: undefined,
-    rest: { operations: [] } as never,
-    clock,
-    logger,
-  };
-  const web = await startWebServer(parts as WebServerOptions);
-  t.teardown(() => web.stop());
+  const { tls } = options;
+  const web = await startPeerServer(t, cluster, { copies, tls });
   const server = addServer(cluster, `127.0.0.1:${web.port}`);
   const to = server.instance;
   /** Sends a sealed request. */
@@ -156,16 +94,6 @@ async function addSender(
       ...change,
     });
   return { copies, web, server, send, seal };
-}
-
-/** A program at the address of a server, which is not one. */
-async function addOther(t: Test, cluster: Cluster, listener: RequestListener) {
-  const other = createServer(listener).listen(0, "127.0.0.1");
-  await once(other, "listening");
-  t.teardown(() => other.closeAllConnections());
-  t.teardown(() => other.close());
-  const { port } = other.address() as AddressInfo;
-  return addServer(cluster, `127.0.0.1:${port}`);
 }
 
 interface FetchOptions {
@@ -612,7 +540,3 @@ t.test("a server with SQLite has no such route and no metrics", async (t) => {
   t.equal((await get(COPY_PATH)).status, 404);
   t.notMatch(await (await get("/metrics")).text(), /xo_pool_copies/);
 });
-
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}

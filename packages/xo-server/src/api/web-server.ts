@@ -20,8 +20,10 @@ import {
 } from "./open-metrics-routes.js";
 import { ClientAddresses } from "./http/client-address.js";
 import { addPoolCopyRoute } from "./pool-copy-route.js";
+import { addPoolEventsRoute } from "./pool-events-route.js";
 import { addWebPage } from "./web-page.js";
 import type { CopyServer } from "../pool-copies/copy-server.js";
+import type { RelayServer } from "../event-relay/relay-server.js";
 import { addUnreadBodies } from "./http/unread-body.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
@@ -50,6 +52,8 @@ export interface WebServerOptions extends Omit<
   readonly paths?: OneTimePaths;
   /** Copies of pools for other servers of the database; absent: the server has no such route. */
   readonly copies?: Pick<CopyServer, "open">;
+  /** Events of pools for other servers of the database; absent: the server has no such route. */
+  readonly events?: Pick<RelayServer, "open">;
   /** Consoles of VMs and hosts; absent: the server has no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
@@ -93,6 +97,7 @@ export async function startWebServer(
     addOpenMetricsRoutes(app, options.openMetrics);
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
   if (options.copies !== undefined) addPoolCopyRoute(app, options.copies);
+  if (options.events !== undefined) addPoolEventsRoute(app, options.events);
   await addRestApi(app, { ...options, ...options.rest, ...http, hits });
   const consoles = addConsoles(app, {
     ...options,

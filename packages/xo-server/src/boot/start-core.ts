@@ -20,6 +20,10 @@ import {
   createPoolCopies,
   type PoolCopies,
 } from "../pool-copies/pool-copies.js";
+import {
+  createEventRelays,
+  type EventRelays,
+} from "../event-relay/event-relays.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
@@ -50,6 +54,8 @@ export interface Core {
   readonly inventory: Inventory;
   /** Undefined: no other server has this database. */
   readonly copies: PoolCopies | undefined;
+  /** Undefined: no other server has this database. */
+  readonly relays: EventRelays | undefined;
   readonly views: Objects;
   /** Created, but not connected yet. */
   readonly pools: Pools;
@@ -97,10 +103,16 @@ export async function startCore(
     stops,
   );
   const views = startObjects(inventory, options, stops);
+  const relays = startRelays({ store, cluster, parser }, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
-      createLivePools({ ...options, ...parser, inventory }),
+      createLivePools({
+        ...options,
+        ...parser,
+        inventory,
+        relayOf: relays?.relayOf,
+      }),
     forgetPool: (id) => inventory.removePool(id),
     clock,
     logger,
@@ -122,6 +134,7 @@ export async function startCore(
     audit: await startAudit({ store, cluster }, options, stops),
     inventory,
     copies,
+    relays,
     views,
     pools,
     storedPools: new StoredPools({
@@ -169,6 +182,20 @@ async function startMirror(
     stops,
   );
   return { inventory, copies };
+}
+
+/** Events of pools between servers; undefined: no other server has this database. */
+function startRelays(
+  { store, cluster, parser }: Pick<Core, "store" | "cluster" | "parser">,
+  { loggers, clock }: ServerOptions & { readonly clock: WallClock },
+  stops: StopStack,
+): EventRelays | undefined {
+  if (!cluster.isShared) return undefined;
+  const { decoder } = parser;
+  const logger = loggers.named("xo:events");
+  const relays = createEventRelays({ store, cluster, decoder, clock, logger });
+  stops.push("events of other servers", relays.stop);
+  return relays;
 }
 
 /** Dates use the clock of the store, so that all servers of a database agree. */

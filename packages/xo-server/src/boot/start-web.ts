@@ -59,6 +59,7 @@ export async function startWeb(
     }),
     paths: services.oneTimePaths,
     ...(core.copies && { copies: core.copies.server }),
+    ...(core.relays && { events: core.relays.server }),
     consoles: { consoles, tickets: services.tickets },
     readHealth: () => toHealth(readiness, pools.list(), store.state),
     readMetrics: startMetrics({

@@ -28,6 +28,9 @@ export interface MembershipOptions {
   readonly logger: Pick<Logger, "error" | "info" | "warn">;
 }
 
+/** A server that others can reach. */
+export type Peer = ClusterServer & ServerAddress;
+
 /** Heartbeats within the time after which a server counts as lost. */
 const BEATS = 5;
 /** Interval of heartbeats at most, in ms, however long leases are: half the time after which a server is listed as lost (`LOST_SERVER_MS`). */
@@ -37,6 +40,7 @@ const MAX_INTERVAL_MS = 5_000;
 export class Membership {
   readonly #options: MembershipOptions;
   #running: readonly string[] = [];
+  #peers: readonly Peer[] = [];
   /** By the monotonic clock. */
   #leavingSince: number | undefined;
   /** Undefined: this server cannot be reached yet. */
@@ -66,6 +70,11 @@ export class Membership {
   /** Names of the running servers that do not leave, and of this one; empty: another process has its name. */
   get running(): readonly string[] {
     return this.#running;
+  }
+
+  /** The running servers that do not leave and that this one can reach, without itself. */
+  get peers(): readonly Peer[] {
+    return this.#peers;
   }
 
   /**
@@ -169,6 +178,10 @@ export class Membership {
     );
     this.#running = [self.name, ...others.map(({ name }) => name)];
     const own = all.find(({ instance }) => instance === self.instance);
+    this.#peers = others
+      .filter((server): server is Peer => server.address !== undefined)
+      // An address that only this machine can use, such as 127.0.0.1.
+      .filter(({ address }) => address !== own?.address);
     if (own?.leavingAt === undefined || this.isLeaving) return;
     this.#leavingSince = clock.now();
     this.#options.onLeave?.();

@@ -11,7 +11,12 @@ import { AwakeClock } from "./awake-clock.js";
 import { serverSubject } from "./fair-share.js";
 import type { HeldLease } from "./held-lease.js";
 import { Leases } from "./leases.js";
-import { isOtherProcess, Membership, newInstance } from "./membership.js";
+import {
+  isOtherProcess,
+  Membership,
+  newInstance,
+  type Peer,
+} from "./membership.js";
 
 /** This server among those that share the database. */
 export interface Cluster {
@@ -37,6 +42,8 @@ export interface Cluster {
   readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
   /** Writes the address of this server into the database from now on. */
   readonly announce: (read: () => ServerAddress) => void;
+  /** The other running servers that do not leave and can be reached, as of the last heartbeat. */
+  readonly peers: () => readonly Peer[];
   /** After this time without heartbeats the tasks of a server are taken over. */
   readonly leaseMs: number;
 }
@@ -132,6 +139,7 @@ export async function startCluster({
     announce: (read) => {
       membership.announce(read);
     },
+    peers: () => membership.peers,
     onTakenOver: (listener) => void listeners.add(listener),
     leaseMs,
   };

@@ -2,6 +2,7 @@ import type { Activity } from "../activity/activity.js";
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
+import type { EventRelays } from "../event-relay/event-relays.js";
 import type { Consoles } from "../consoles/consoles.js";
 import type { LimitHits } from "../limits/limit-hits.js";
 import type { Objects } from "../objects/start-objects.js";
@@ -15,6 +16,7 @@ import { toActivityMetrics } from "./activity-metrics.js";
 import { toAuditMetrics } from "./audit-metrics.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toCopyMetrics } from "./copy-metrics.js";
+import { toEventRelayMetrics } from "./event-relay-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
 import { toApiMetrics } from "./api-metrics.js";
 import { toExposition } from "./exposition.js";
@@ -42,6 +44,8 @@ export interface MetricsOptions {
   readonly readForwarding: ReadForwarding;
   /** Undefined: there are no other servers. */
   readonly copies: PoolCopies | undefined;
+  /** Undefined: there are no other servers. */
+  readonly relays: EventRelays | undefined;
   /** Undefined: no traces. */
   readonly telemetry: Telemetry | undefined;
   /** Counts of exceeded limits. */
@@ -73,6 +77,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         pools.listSummaries().map(({ state }) => state),
       ),
       ...toCopyMetrics(options.copies),
+      ...toEventRelayMetrics(options.relays),
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import {
   snapshotLayout,
@@ -6,22 +5,19 @@ import {
   type SnapshotCopy,
 } from "@xo-server/inventory";
 import type { MonotonicClock } from "@xo-server/kit";
-import { XoError } from "@xo-server/model";
 import type { ClusterServer, LeaseOwner, Store } from "@xo-server/store";
+import type { Peer } from "../cluster/membership.js";
 import type { Logger } from "../log/logger.js";
+import { requestFromPeer } from "../peers/peer-request.js";
+import { PeerRefusal } from "../peers/refusal.js";
 import { COPY_HEADER, COPY_PATH, type CopyMessages } from "./copy-messages.js";
 import { CopyTransfer } from "./copy-transfer.js";
-import { requestFromPeer } from "./peer-request.js";
 
-/** A server answers within this time, in ms, or is not waited for. */
-const ANSWER_MS = 3_000;
 /** A server that did not answer, or whose copy was not usable, is not asked for this time, in ms. */
 const AVOID_MS = 60_000;
 /** The list of servers is read again after this time, in ms. */
 const SERVERS_MS = 1_000;
 const MAX_COPY_BYTES = 4 * 2 ** 30;
-/** Of the response of a server without a copy. */
-const MAX_REFUSAL_BYTES = 4_096;
 
 export interface CopyClientOptions {
   readonly store: {
@@ -41,11 +37,6 @@ export interface FetchedCopies {
   /** Servers that did not answer, or whose copy was not usable. */
   readonly failed: number;
 }
-
-type Peer = ClusterServer & { readonly address: string };
-
-/** The server answers that it has no copy. */
-class NoCopy extends Error {}
 
 /** Fetches snapshots of pools from other servers of the database. */
 export class CopyClient {
@@ -83,7 +74,8 @@ export class CopyClient {
         if (signal.aborted) return;
         const reason = `${peer.name}: ${(error as Error).message}`;
         reasons.push(reason);
-        if (!(error instanceof NoCopy)) this.#onFailure(peer, label, reason);
+        if (!(error instanceof PeerRefusal))
+          this.#onFailure(peer, label, reason);
       }
     }
     if (reasons.length > 0)
@@ -133,7 +125,7 @@ export class CopyClient {
       );
   }
 
-  /** @throws NoCopy, Error */
+  /** @throws PeerRefusal, Error */
   async #request(
     peer: Peer,
     poolId: string,
@@ -146,11 +138,16 @@ export class CopyClient {
       from: self.owner,
       to: peer.instance,
     });
-    const response = await this.#answerOf(peer, sealed, signal);
+    const response = await requestFromPeer(peer, {
+      path: COPY_PATH,
+      sealed,
+      clock,
+      signal,
+    });
     const answer = response.headers[COPY_HEADER];
     if (typeof answer !== "string") {
       response.destroy();
-      throw new NoCopy("it does not know requests for copies");
+      throw new PeerRefusal("it does not know requests for copies");
     }
     const copy = messages.openAnswer(answer, answerId);
     if (copy === undefined || copy.bytes > MAX_COPY_BYTES) {
@@ -166,54 +163,8 @@ export class CopyClient {
     pipeline(response, body, () => undefined);
     return { ...copy, body };
   }
-
-  /** @throws NoCopy, Error */
-  async #answerOf(
-    peer: Peer,
-    sealed: string,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const { clock } = this.#options;
-    const limit = new AbortController();
-    const timer = clock.setTimeout(() => {
-      const { address } = peer;
-      limit.abort(
-        new XoError("CONNECTION_TIMEOUT", { address, ms: ANSWER_MS }),
-      );
-    }, ANSWER_MS);
-    try {
-      const response = await requestFromPeer(peer, {
-        path: COPY_PATH,
-        authorization: `Bearer ${sealed}`,
-        signal: AbortSignal.any([signal, limit.signal]),
-      });
-      if (response.statusCode === 200) return response;
-      throw new NoCopy(await readRefusal(response));
-    } catch (error) {
-      throw limit.signal.aborted ? limit.signal.reason : error;
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  }
 }
 
 function leaving({ leavingAt }: Peer): number {
   return leavingAt === undefined ? 0 : 1;
-}
-
-/** The message of an error, or the status. */
-async function readRefusal(response: IncomingMessage): Promise<string> {
-  const { statusCode } = response;
-  let text = "";
-  for await (const chunk of response.setEncoding("utf8")) {
-    text += chunk as string;
-    if (text.length > MAX_REFUSAL_BYTES) break;
-  }
-  try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === "string" ? message : `HTTP ${statusCode}`;
-  } catch {
-    // Of a proxy.
-    return `HTTP ${statusCode}`;
-  }
 }

@@ -7,15 +7,13 @@ import {
 import type { MonotonicClock, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { LeaseOwner } from "@xo-server/store";
-import { RateLimits, toRateKey } from "../limits/rate-limits.js";
 import type { Logger } from "../log/logger.js";
+import { PeerAuthenticator } from "../peers/peer-authenticator.js";
 import type { CopyMessages, CopyRequest } from "./copy-messages.js";
 import { CopyTransfer } from "./copy-transfer.js";
 
 /** Copies that are sent at a time; further requests are refused. */
 const MAX_SENT = 8;
-/** Requests of one address that are refused, and logged, per second. */
-const REFUSED_PER_SECOND = 5;
 
 export interface CopyServerOptions extends Pick<Inventory, "openSnapshotCopy"> {
   readonly messages: Pick<CopyMessages, "openRequest" | "sealAnswer">;
@@ -45,17 +43,20 @@ export interface SentCopies {
 /** Sends snapshots of pools to other servers of the database. */
 export class CopyServer {
   readonly #options: CopyServerOptions;
-  readonly #refusals: RateLimits;
-  readonly #counts = { sent: 0, failed: 0, refused: 0 };
+  readonly #authenticator: PeerAuthenticator<CopyRequest>;
+  readonly #counts = { sent: 0, failed: 0 };
   #sending = 0;
 
   constructor(options: CopyServerOptions) {
     this.#options = options;
-    this.#refusals = new RateLimits(REFUSED_PER_SECOND, options.wallClock);
+    this.#authenticator = new PeerAuthenticator({
+      ...options,
+      what: "a copy of a pool",
+    });
   }
 
   get figures(): SentCopies {
-    return { ...this.#counts };
+    return { ...this.#counts, refused: this.#authenticator.refused };
   }
 
   /**
@@ -64,7 +65,7 @@ export class CopyServer {
    * @throws XoError FORBIDDEN, TOO_MANY_REQUESTS; UNSUPPORTED, QUEUE_FULL: another server may have a copy
    */
   async open(sealed: string, address: string): Promise<OpenCopy> {
-    const request = await this.#authenticate(sealed, address);
+    const request = await this.#authenticator.authenticate(sealed, address);
     if (request.layout !== snapshotLayout)
       throw unavailable("its snapshots have another format");
     if (this.#sending >= MAX_SENT)
@@ -82,28 +83,6 @@ export class CopyServer {
       bytes: copy.bytes,
       body: this.#send(copy, request),
     };
-  }
-
-  /** @throws XoError FORBIDDEN, TOO_MANY_REQUESTS */
-  async #authenticate(sealed: string, address: string): Promise<CopyRequest> {
-    const { messages, self, logger } = this.#options;
-    const refusals = this.#refusals.bucketOf(toRateKey(address));
-    if (refusals.waitMs() > 0)
-      throw new XoError("TOO_MANY_REQUESTS", {
-        reason: "too many refused requests from this address",
-      });
-    const request = await messages.openRequest(sealed);
-    if (request?.to === self.instance) return request;
-    refusals.take();
-    this.#counts.refused++;
-    const reason =
-      request === undefined
-        ? "it is not sealed with the key of this database, has expired, or was used before"
-        : `it is from server ${request.from} for another process than this one`;
-    logger.warn(
-      `refused a request for a copy of a pool from ${address}: ${reason}`,
-    );
-    throw new XoError("FORBIDDEN");
   }
 
   #send(

@@ -1,6 +1,6 @@
 import { wallClock, type WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
-import { createXapi, type Decoder } from "@xo-server/xen-api";
+import { createXapi, type Decoder, type EventRelay } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
@@ -24,6 +24,8 @@ export interface LivePoolsOptions {
   readonly warmUp: () => Promise<void>;
   readonly prepareForPools?: PrepareForPools;
   readonly inventory: Inventory;
+  /** Passes the events of a pool between servers; absent: there are no others. */
+  readonly relayOf?: ((poolId: string) => EventRelay) | undefined;
   readonly loggers: Loggers;
   readonly clock?: WallClock;
 }
@@ -45,15 +47,25 @@ export function createLivePools(options: LivePoolsOptions): CreatePool {
 async function openPool(
   settings: PoolSettings,
   conflicts: PoolConflicts,
-  { config, decoder, inventory, loggers, clock = wallClock }: LivePoolsOptions,
+  options: LivePoolsOptions,
 ): Promise<LivePool> {
+  const { config, decoder, inventory, loggers, clock = wallClock } = options;
+  const relay = options.relayOf?.(settings.id);
   const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);
   const memory = settings.isKept
     ? await openPoolFacts(config.dataDir, settings.id, logger)
     : createVolatilePoolFacts();
   const xapi = createXapi(
-    toXapiOptions({ settings, password, memory, config, decoder, logger }),
+    toXapiOptions({
+      settings,
+      password,
+      memory,
+      config,
+      decoder,
+      relay,
+      logger,
+    }),
   );
   return new XapiPool({
     settings,

@@ -1,6 +1,7 @@
 import {
   hostName,
   type Decoder,
+  type EventRelay,
   type TlsPolicy,
   type XapiOptions,
 } from "@xo-server/xen-api";
@@ -16,12 +17,14 @@ export interface XapiOptionsSource {
   readonly memory: PoolFactsFile;
   readonly config: Config;
   readonly decoder: Decoder;
+  /** Undefined: each event comes from XAPI. */
+  readonly relay?: EventRelay | undefined;
   readonly logger: Logger;
 }
 
 /** Options of the XAPI client of a pool. */
 export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
-  const { settings, password, memory, config, decoder, logger } = source;
+  const { settings, password, memory, config, decoder, relay, logger } = source;
   return {
     ...config.xapi,
     ...(settings.transport && { transport: settings.transport }),
@@ -34,6 +37,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     tls: toTlsPolicy(settings, memory),
     ...answerLimits(config.parserPool.maxBodyBytes),
     decoder,
+    ...(relay && { relay }),
     logger,
     onCandidates: (hosts) => {
       memory.update({ hosts });

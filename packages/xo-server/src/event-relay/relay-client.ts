@@ -1,0 +1,184 @@
+import type { MonotonicClock } from "@xo-server/kit";
+import type { LeaseOwner } from "@xo-server/store";
+import type { Decoder, EventAnswer, RelayRequest } from "@xo-server/xen-api";
+import type { Peer } from "../cluster/membership.js";
+import type { Logger } from "../log/logger.js";
+import { requestFromPeer } from "../peers/peer-request.js";
+import { PeerRefusal } from "../peers/refusal.js";
+import { decodeAnswer } from "./event-answer.js";
+import { RelayedEvents } from "./relayed-events.js";
+import {
+  EVENTS_HEADER,
+  EVENTS_PATH,
+  type RelayMessages,
+} from "./relay-messages.js";
+
+/** After a failure the events of a pool are requested from XAPI for this time, in ms. */
+export const RETRY_MS = 5_000;
+
+export interface RelayClientOptions {
+  readonly messages: Pick<RelayMessages, "sealRequest" | "openAnswer">;
+  readonly self: LeaseOwner;
+  readonly decoder: Pick<Decoder, "open">;
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+}
+
+/** Since the start, except `streams`. */
+export interface ReceivedEvents {
+  /** Streams that are open now. */
+  readonly streams: number;
+  readonly answers: number;
+  /** Streams that failed, or ended by themselves. */
+  readonly failed: number;
+}
+
+/** The stream of one pool. */
+interface Subscription {
+  readonly peer: Peer;
+  readonly issuer: string;
+  readonly abort: AbortController;
+  /** Undefined: it is being opened. */
+  events: RelayedEvents | undefined;
+}
+
+/** Receives the events of pools from other servers of the database. */
+export class RelayClient {
+  readonly #options: RelayClientOptions;
+  readonly #counts = { answers: 0, failed: 0 };
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** Until when XAPI is asked, by pool. */
+  readonly #avoided = new Map<string, number>();
+
+  constructor(options: RelayClientOptions) {
+    this.#options = options;
+  }
+
+  get figures(): ReceivedEvents {
+    const open = [...this.#subscriptions.values()].filter(
+      ({ events }) => events !== undefined,
+    );
+    return { streams: open.length, ...this.#counts };
+  }
+
+  /**
+   * See EventRelay.next. Opens the stream in the background: until it is open XAPI is asked.
+   * @param peer the server that gets the events from XAPI
+   */
+  async next(
+    poolId: string,
+    peer: Peer,
+    request: RelayRequest,
+  ): Promise<EventAnswer | undefined> {
+    const { events } = this.#subscribe(poolId, peer, request) ?? {};
+    const encoded = await events?.next(request);
+    if (encoded === undefined) return undefined;
+    const { decoder } = this.#options;
+    try {
+      const answer = await decodeAnswer(encoded, decoder, `relay ${poolId}`);
+      this.#counts.answers++;
+      return answer;
+    } catch (error) {
+      events?.close((error as Error).message);
+      return undefined;
+    }
+  }
+
+  /** The events of the pool are requested from XAPI from now on. */
+  close(poolId: string): void {
+    const subscription = this.#subscriptions.get(poolId);
+    this.#subscriptions.delete(poolId);
+    subscription?.abort.abort();
+    subscription?.events?.close("it is not needed any more");
+  }
+
+  stop(): void {
+    for (const poolId of [...this.#subscriptions.keys()]) this.close(poolId);
+  }
+
+  #subscribe(
+    poolId: string,
+    peer: Peer,
+    request: RelayRequest,
+  ): Subscription | undefined {
+    const found = this.#subscriptions.get(poolId);
+    const isUsable =
+      found?.peer.instance === peer.instance && found.issuer === request.issuer;
+    if (isUsable) return found;
+    this.close(poolId);
+    const { clock } = this.#options;
+    if ((this.#avoided.get(poolId) ?? 0) > clock.now()) return undefined;
+    const abort = new AbortController();
+    const { issuer } = request;
+    const subscription = { peer, issuer, abort, events: undefined };
+    this.#subscriptions.set(poolId, subscription);
+    void this.#open(poolId, subscription, request);
+    return undefined;
+  }
+
+  /** Never rejects. */
+  async #open(
+    poolId: string,
+    subscription: Subscription,
+    { issuer, classes }: RelayRequest,
+  ): Promise<void> {
+    const { messages, self, clock, logger } = this.#options;
+    const { peer, abort } = subscription;
+    const { answerId, sealed } = messages.sealRequest({
+      poolId,
+      issuer,
+      classes,
+      from: self.owner,
+      to: peer.instance,
+    });
+    try {
+      const body = await requestFromPeer(peer, {
+        path: EVENTS_PATH,
+        sealed,
+        clock,
+        signal: abort.signal,
+      });
+      const header = String(body.headers[EVENTS_HEADER] ?? "");
+      const answer = messages.openAnswer(header, answerId);
+      if (answer === undefined) {
+        body.destroy();
+        throw new Error("its answer is not authentic");
+      }
+      subscription.events = new RelayedEvents({
+        body,
+        key: Buffer.from(answer.key, "base64"),
+        from: answer.token,
+        clock,
+        onClose: (reason) => {
+          this.#onClose(poolId, subscription, reason);
+        },
+      });
+      logger.debug(`${poolId}: events are received from server ${peer.name}`);
+    } catch (error) {
+      const { message } = error as Error;
+      this.#onClose(
+        poolId,
+        subscription,
+        message,
+        error instanceof PeerRefusal,
+      );
+    }
+  }
+
+  #onClose(
+    poolId: string,
+    subscription: Subscription,
+    reason: string,
+    isRefused = false,
+  ): void {
+    // Closed by this server.
+    if (this.#subscriptions.get(poolId) !== subscription) return;
+    this.#subscriptions.delete(poolId);
+    const { clock, logger } = this.#options;
+    this.#avoided.set(poolId, clock.now() + RETRY_MS);
+    if (!isRefused) this.#counts.failed++;
+    logger.debug(
+      `${poolId}: events are requested from XAPI, not from server ${subscription.peer.name}: ${reason}`,
+    );
+  }
+}

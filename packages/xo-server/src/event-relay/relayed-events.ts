@@ -1,0 +1,138 @@
+import type { Readable } from "node:stream";
+import type { MonotonicClock } from "@xo-server/kit";
+import { isOlderToken, type RelayRequest } from "@xo-server/xen-api";
+import { tokenOf } from "./event-answer.js";
+import { FrameReader } from "./event-frames.js";
+import { HEARTBEAT_MS, MAX_ANSWER_BYTES } from "./relay-server.js";
+
+/** A server that has sent nothing for this time, in ms, has stopped or hangs. */
+export const SILENT_MS = 3 * HEARTBEAT_MS;
+/** Answers that wait until the client takes them, in bytes; it may be following XAPI itself. */
+const MAX_WAITING_BYTES = 8 * MAX_ANSWER_BYTES;
+
+export interface RelayedEventsOptions {
+  readonly body: Readable;
+  /** Of the frames. */
+  readonly key: Uint8Array;
+  /** Token of event.from: the stream contains all answers after it. */
+  readonly from: string;
+  readonly clock: MonotonicClock;
+  readonly onClose: (reason: string) => void;
+}
+
+/** The answers of event.from that another server sends, until its stream ends or is silent. */
+export class RelayedEvents {
+  readonly #options: RelayedEventsOptions;
+  readonly #frames: FrameReader;
+  /** Encoded answers, in order. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #isClosed = false;
+  #silence: unknown;
+  #wake: (() => void) | undefined;
+
+  constructor(options: RelayedEventsOptions) {
+    this.#options = options;
+    this.#frames = new FrameReader(options.key, MAX_ANSWER_BYTES);
+    const { body } = options;
+    body.on("data", (chunk: Buffer) => {
+      this.#onData(chunk);
+    });
+    body.on("error", (error) => {
+      this.close(error.message);
+    });
+    body.on("close", () => {
+      this.close("its stream has ended");
+    });
+    this.#waitForData();
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * The next answer that is not older than the token. If the token is between those of two answers,
+   * the later one contains all changes after it, as XAPI sends each object as it is at the end.
+   * @returns undefined: closed, aborted, none in time, or the stream begins later than the token
+   */
+  async next({
+    token,
+    waitMs,
+    signal,
+  }: Pick<RelayRequest, "token" | "waitMs" | "signal">): Promise<
+    Buffer | undefined
+  > {
+    const { clock, from } = this.#options;
+    if (isOlderToken(token, from)) return undefined;
+    const until = clock.now() + waitMs;
+    for (;;) {
+      const found = this.#take(token);
+      const restMs = until - clock.now();
+      if (found !== undefined || this.#isClosed) return found;
+      if (signal.aborted || restMs <= 0) return undefined;
+      await this.#untilData(restMs, signal);
+    }
+  }
+
+  close(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.clock.clearTimeout(this.#silence);
+    this.#waiting = [];
+    this.#options.body.destroy();
+    this.#options.onClose(reason);
+    this.#wake?.();
+  }
+
+  #take(token: string): Buffer | undefined {
+    for (;;) {
+      const encoded = this.#waiting.shift();
+      if (encoded === undefined) return undefined;
+      this.#waitingBytes -= encoded.length;
+      if (!isOlderToken(tokenOf(encoded), token)) return encoded;
+    }
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#waitForData();
+    try {
+      for (const content of this.#frames.read(chunk)) {
+        // A heartbeat.
+        if (content.length === 0) continue;
+        this.#waiting.push(content);
+        this.#waitingBytes += content.length;
+      }
+    } catch (error) {
+      this.close((error as Error).message);
+      return;
+    }
+    if (this.#waitingBytes > MAX_WAITING_BYTES)
+      this.close("its answers were not taken");
+    this.#wake?.();
+  }
+
+  #waitForData(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#silence);
+    if (this.#isClosed) return;
+    this.#silence = clock.setTimeout(() => {
+      this.close(`nothing was received for ${SILENT_MS / 1000} s`);
+    }, SILENT_MS);
+  }
+
+  #untilData(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const end = () => {
+        clock.clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = clock.setTimeout(end, ms);
+      signal.addEventListener("abort", end, { once: true });
+      this.#wake = end;
+    });
+  }
+}

@@ -1,0 +1,563 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { PassThrough } from "node:stream";
+import { createParserPool } from "@xo-server/parser-pool";
+import type { EventAnswer, RelayRequest } from "@xo-server/xen-api";
+import t, { type Test } from "tap";
+import { decodeAnswer, encodeAnswer } from "../src/event-relay/event-answer.js";
+import { FrameReader, FrameWriter } from "../src/event-relay/event-frames.js";
+import { createRelay } from "../src/event-relay/event-relays.js";
+import { senderOf } from "../src/event-relay/event-sender.js";
+import { RelayClient, RETRY_MS } from "../src/event-relay/relay-client.js";
+import { RelayedEvents, SILENT_MS } from "../src/event-relay/relayed-events.js";
+import {
+  EVENTS_HEADER,
+  EVENTS_PATH,
+  RelayMessages,
+} from "../src/event-relay/relay-messages.js";
+import {
+  HEARTBEAT_MS,
+  MAX_ANSWER_BYTES,
+  RelayServer,
+} from "../src/event-relay/relay-server.js";
+import { FakeClock } from "./fake-clock.js";
+import {
+  addOther,
+  addServer,
+  createPeers,
+  startPeerServer,
+  until,
+} from "./peer-servers.js";
+
+const ISSUER = "OpaqueRef:1 1795236000.";
+const FOLLOWED = { issuer: ISSUER, classes: ["*"] };
+
+const decoder = createParserPool({ startsOnDemand: true });
+t.teardown(() => decoder.close());
+
+const tokenOf = (n: number) => `${n},${n * 10}`;
+
+/** An answer of event.from with one changed VM for each name. */
+function answerOf(n: number, ...names: string[]): Promise<EventAnswer> {
+  const events = names.map((name) => ({
+    class: "vm",
+    operation: "mod",
+    ref: `OpaqueRef:${name}`,
+    snapshot: { uuid: name, name_label: `VM ${name} ✓`, VCPUs_max: "4" },
+  }));
+  const deleted = { class: "vbd", operation: "del", ref: "OpaqueRef:gone" };
+  const result = {
+    events: names.length === 0 ? [] : [...events, deleted],
+    valid_ref_counts: { vm: n },
+  };
+  const text = JSON.stringify({ result: { ...result, token: tokenOf(n) } });
+  return decodeAnswer(Buffer.from(`${tokenOf(n)}\n${text}`), decoder, "test");
+}
+
+/** What an answer says, without the layout of its bytes. */
+const contentOf = (answer: EventAnswer | undefined) =>
+  answer && encodeAnswer(answer, Infinity)!.toString();
+
+async function createCluster(t: Test, key?: string) {
+  const peers = await createPeers(t, { key, level: "debug" });
+  return { ...peers, messages: new RelayMessages(peers.store, peers.clock) };
+}
+
+type Cluster = Awaited<ReturnType<typeof createCluster>>;
+
+/** A server that sends events. */
+async function addSender(t: Test, cluster: Cluster) {
+  const { clock, logger, messages, servers } = cluster;
+  const name = `xo${servers.length + 2}`;
+  const events = new RelayServer({
+    messages,
+    self: { owner: name, instance: `1 ${name}` },
+    clock,
+    wallClock: clock,
+    logger,
+  });
+  t.teardown(() => {
+    events.stop();
+  });
+  const web = await startPeerServer(t, cluster, { events });
+  const peer = addServer(cluster, `127.0.0.1:${web.port}`);
+  const publish = async (n: number, ...names: string[]) => {
+    const answer = await answerOf(n, ...names);
+    events.publish("p", answer, FOLLOWED);
+    return contentOf(answer);
+  };
+  /** Sends a sealed request. */
+  const send = (sealed: string) =>
+    fetch(`http://127.0.0.1:${web.port}${EVENTS_PATH}`, {
+      headers: { authorization: `Bearer ${sealed}` },
+    });
+  const seal = (change: object = {}) =>
+    cluster.messages.sealRequest({
+      ...FOLLOWED,
+      poolId: "p",
+      from: "xo1",
+      to: peer.instance,
+      ...change,
+    }).sealed;
+  return { events, web, peer, publish, send, seal };
+}
+
+type Peer = Awaited<ReturnType<typeof addSender>>["peer"];
+
+function requestOf(
+  change: Partial<RelayRequest> & Pick<RelayRequest, "token">,
+): RelayRequest {
+  const { signal } = new AbortController();
+  return { ...FOLLOWED, waitMs: 13_000, signal, ...change };
+}
+
+/** The server xo1, which receives events. */
+function createClient(
+  t: Test,
+  { clock, logger, messages }: Cluster,
+  peer: Peer,
+) {
+  const client = new RelayClient({
+    messages,
+    self: { owner: "xo1", instance: "1 xo1" },
+    decoder,
+    clock,
+    logger,
+  });
+  t.teardown(() => {
+    client.stop();
+  });
+  const next = async (n: number, change: Partial<RelayRequest> = {}) =>
+    contentOf(
+      await client.next("p", peer, requestOf({ token: tokenOf(n), ...change })),
+    );
+  /** Opens the stream. */
+  const open = async (n = 100) => {
+    const first = await next(n);
+    t.equal(first, undefined, "XAPI is asked until the stream is open");
+    await until(() => client.figures.streams === 1);
+  };
+  return { client, next, open };
+}
+
+t.test("a server receives the answers of XAPI from another one", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, peer, publish } = await addSender(t, cluster);
+  const { client, next, open } = createClient(t, cluster, peer);
+  await publish(100);
+  await open();
+  const first = await publish(101, "a", "b");
+  const second = await publish(102, "c");
+  t.equal(await next(100), first);
+  t.match(first, /VM a ✓.*"operation":"del","ref":"OpaqueRef:gone"}/);
+  t.equal(await next(101), second);
+  const waiting = next(102);
+  const third = await publish(103);
+  t.equal(
+    await waiting,
+    third,
+    "an answer without changes: XAPI still answers",
+  );
+  t.match(client.figures, { streams: 1, answers: 3, failed: 0 });
+  t.match(events.figures, { streams: 1, answers: 3, refused: 0 });
+});
+
+t.test(
+  "a server that has asked XAPI meanwhile skips the answers that are older",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const { peer, publish } = await addSender(t, cluster);
+    const { next, open } = createClient(t, cluster, peer);
+    await publish(100);
+    await open();
+    await publish(101, "a");
+    await publish(102, "b");
+    const third = await publish(104, "c");
+    t.equal(await next(103), third);
+    const idle = await publish(105);
+    t.equal(await next(105), idle, "as new as what the server has");
+  },
+);
+
+t.test(
+  "a server whose token is older than the stream asks XAPI first",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const { peer, publish } = await addSender(t, cluster);
+    const { client, next, open } = createClient(t, cluster, peer);
+    await publish(100);
+    await open(90);
+    const answer = await publish(101, "a");
+    t.equal(await next(99), undefined);
+    t.equal(
+      await client.next("p", peer, requestOf({ token: "100,0" })),
+      undefined,
+      "a token of event.inject has no message generation",
+    );
+    t.equal(client.figures.streams, 1);
+    t.equal(await next(100), answer);
+  },
+);
+
+t.test("requests for events that are not sent", async (t) => {
+  const cluster = await createCluster(t);
+  const { publish, send, seal } = await addSender(t, cluster);
+  const reasonOf = async (change?: object) => {
+    const answer = await send(seal(change));
+    t.equal(answer.status, 501);
+    return ((await answer.json()) as { message: string }).message;
+  };
+  t.match(await reasonOf(), /it does not request them/);
+  await publish(100);
+  t.match(await reasonOf({ poolId: "q" }), /it does not request them/);
+  const other = /it follows another XAPI or other classes/;
+  t.match(await reasonOf({ issuer: "OpaqueRef:1 2." }), other);
+  t.match(await reasonOf({ classes: ["VM"] }), other);
+});
+
+t.test("requests that are not from a server of the database", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, send, seal, publish, peer } = await addSender(t, cluster);
+  const foreign = await createCluster(t, randomBytes(32).toString("base64"));
+  await publish(100);
+  const used = seal();
+  const first = await send(used);
+  t.equal(first.status, 200);
+  await first.body!.cancel();
+  const other = foreign.messages.sealRequest({
+    ...FOLLOWED,
+    poolId: "p",
+    from: "xo1",
+    to: peer.instance,
+  });
+  for (const sealed of ["", "x", used, other.sealed, seal({ to: "1 xo3" })]) {
+    const answer = await send(sealed);
+    t.equal(answer.status, 403);
+    t.equal(answer.headers.get(EVENTS_HEADER), null);
+    cluster.clock.pass(1_000);
+  }
+  t.equal(events.figures.refused, 5);
+  t.match(
+    cluster.lines.join(),
+    /refused a request for the events of a pool from 127\.0\.0\.1: it is not sealed/,
+  );
+});
+
+t.test(
+  "a stream that ends: XAPI is asked, and the server again after some seconds",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const { events, peer, publish } = await addSender(t, cluster);
+    const { client, next, open } = createClient(t, cluster, peer);
+    await publish(100);
+    await open();
+    const waiting = next(100);
+    events.end("p");
+    t.equal(await waiting, undefined);
+    t.match(client.figures, { streams: 0, failed: 1 });
+    t.match(cluster.lines.join(), /requested from XAPI, not from server xo2/);
+    await publish(101);
+    t.equal(await next(101), undefined);
+    t.equal(events.figures.streams, 0);
+    cluster.clock.pass(RETRY_MS);
+    await open(101);
+    const answer = await publish(102, "a");
+    t.equal(await next(101), answer);
+  },
+);
+
+t.test("answers of another XAPI end the streams", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, peer, publish } = await addSender(t, cluster);
+  const { next, open } = createClient(t, cluster, peer);
+  await publish(100);
+  await open();
+  const waiting = next(100);
+  const issuer = "OpaqueRef:1 2.";
+  events.publish("p", await answerOf(2, "a"), { ...FOLLOWED, issuer });
+  t.equal(await waiting, undefined);
+});
+
+t.test("a stream without changes has heartbeats", async (t) => {
+  const cluster = await createCluster(t);
+  const { publish, send } = await addSender(t, cluster);
+  await publish(100);
+  const key = (answer: string) =>
+    Buffer.from(cluster.messages.openAnswer(answer, answerId)!.key, "base64");
+  const { sealed, answerId } = cluster.messages.sealRequest({
+    ...FOLLOWED,
+    poolId: "p",
+    from: "xo1",
+    to: "1 xo2",
+  });
+  const response = await send(sealed);
+  const reader = new FrameReader(key(response.headers.get(EVENTS_HEADER)!), 0);
+  const body = response.body!.getReader();
+  for (let beat = 0; beat < 3; beat++) {
+    const read = (await body.read()) as { readonly value?: Uint8Array };
+    t.same(reader.read(Buffer.from(read.value ?? [])).map(String), [""]);
+    cluster.clock.pass(HEARTBEAT_MS);
+  }
+  await body.cancel();
+});
+
+t.test("a stream without heartbeats is given up", async (t) => {
+  const clock = new FakeClock();
+  const key = randomBytes(32);
+  const writer = new FrameWriter(key);
+  const body = new PassThrough();
+  const reasons: string[] = [];
+  const events = new RelayedEvents({
+    body,
+    key,
+    from: tokenOf(1),
+    clock,
+    onClose: (reason) => reasons.push(reason),
+  });
+  const { signal } = new AbortController();
+  const waiting = events.next({ token: tokenOf(1), waitMs: 60_000, signal });
+  for (let passed = 0; passed < 3 * SILENT_MS; passed += HEARTBEAT_MS) {
+    body.write(writer.write(Buffer.alloc(0)));
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.pass(HEARTBEAT_MS);
+  }
+  t.same(reasons, []);
+  clock.pass(SILENT_MS - HEARTBEAT_MS);
+  t.same(reasons, ["nothing was received for 3 s"]);
+  t.equal(await waiting, undefined);
+  t.ok(body.destroyed);
+  t.equal(clock.waiting, 0, "no timers are left");
+});
+
+t.test("waiting ends in time, and when it is aborted", async (t) => {
+  const cluster = await createCluster(t);
+  const { clock } = cluster;
+  const { peer, publish } = await addSender(t, cluster);
+  const { client, next, open } = createClient(t, cluster, peer);
+  await publish(100);
+  await open();
+  const abort = new AbortController();
+  const aborted = next(100, { signal: abort.signal });
+  abort.abort();
+  t.equal(await aborted, undefined);
+  const late = next(100, { waitMs: 500 });
+  clock.pass(500);
+  t.equal(await late, undefined);
+  t.equal(client.figures.streams, 1, "the stream stays open");
+  const answer = await publish(101, "a");
+  t.equal(await next(100), answer);
+});
+
+for (const [what, respond, reason] of [
+  [
+    "whose bytes were changed",
+    (response, key) => {
+      const frame = new FrameWriter(key).write(Buffer.from("1,1\n{}"));
+      frame[5]! ^= 1;
+      response.write(frame);
+    },
+    /unable to authenticate data/,
+  ],
+  [
+    "that announces a frame that is too long",
+    (response) => response.write(Buffer.from([255, 0, 0, 0])),
+    /the limit is 1048576/,
+  ],
+  [
+    "that sends no answer of event.from",
+    (response, key) =>
+      response.write(
+        new FrameWriter(key).write(
+          Buffer.from(`${tokenOf(101)}\n{"result":1}`),
+        ),
+      ),
+    /requested from XAPI/,
+  ],
+  ["that breaks off", (response) => response.destroy(), /aborted/],
+] as readonly [
+  string,
+  (response: ServerResponse, key: Buffer) => void,
+  RegExp,
+][])
+  t.test(`a stream ${what} is not used`, async (t) => {
+    const cluster = await createCluster(t);
+    const { messages } = cluster;
+    const key = randomBytes(32);
+    let response: ServerResponse | undefined;
+    const peer = await addOther(t, cluster, (request, given) => {
+      void (async () => {
+        const { authorization = "" } = request.headers;
+        const opened = await messages.openRequest(authorization.slice(7));
+        const text = key.toString("base64");
+        given
+          .setHeader(
+            EVENTS_HEADER,
+            messages.sealAnswer(
+              { key: text, token: tokenOf(100) },
+              opened!.answerId,
+            ),
+          )
+          .flushHeaders();
+        response = given;
+      })();
+    });
+    const { client, next, open } = createClient(t, cluster, peer);
+    await open();
+    const waiting = next(100);
+    respond(response!, key);
+    t.equal(await waiting, undefined);
+    t.match(client.figures, { streams: 0, answers: 0, failed: 1 });
+    t.match(cluster.lines.at(-1), reason);
+  });
+
+t.test(
+  "a server that does not know the request is not asked again at once",
+  async (t) => {
+    const cluster = await createCluster(t);
+    let asked = 0;
+    const peer = await addOther(t, cluster, (_request, response) => {
+      asked++;
+      response.writeHead(404).end();
+    });
+    const { client, next } = createClient(t, cluster, peer);
+    await next(100);
+    await until(() => /HTTP 404/.test(cluster.lines.join()));
+    await next(100);
+    await next(100);
+    t.equal(asked, 1);
+    t.match(client.figures, { streams: 0, failed: 0 });
+  },
+);
+
+t.test("a large answer is not passed on", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, peer, publish } = await addSender(t, cluster);
+  const { next, open } = createClient(t, cluster, peer);
+  await publish(100);
+  await open();
+  const waiting = next(100);
+  await publish(101, "x".repeat(MAX_ANSWER_BYTES));
+  t.equal(await waiting, undefined);
+  t.match(events.figures, { streams: 0, answers: 0 });
+});
+
+t.test("a server that does not read loses its stream", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, publish, send, seal } = await addSender(t, cluster);
+  await publish(100);
+  const response = await send(seal());
+  t.equal(response.status, 200);
+  t.equal(events.figures.streams, 1);
+  for (let n = 101; events.figures.streams > 0 && n < 200; n++)
+    await publish(n, "x".repeat(MAX_ANSWER_BYTES / 4));
+  t.equal(events.figures.streams, 0);
+  await t.rejects(response.arrayBuffer());
+});
+
+t.test("answers that are not taken do not fill the memory", async (t) => {
+  const cluster = await createCluster(t);
+  const { peer, publish } = await addSender(t, cluster);
+  const { client, open } = createClient(t, cluster, peer);
+  await publish(100);
+  await open();
+  for (let n = 101; client.figures.streams > 0 && n < 200; n++) {
+    await publish(n, "x".repeat(MAX_ANSWER_BYTES / 4));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until(() => client.figures.streams === 0);
+  t.match(cluster.lines.join(), /its answers were not taken/);
+});
+
+t.test(
+  "a newer stream of the same server replaces the older one",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const { events, publish, send, seal } = await addSender(t, cluster);
+    await publish(100);
+    const first = await send(seal());
+    const second = await send(seal());
+    await first.arrayBuffer();
+    t.equal(events.figures.streams, 1);
+    await second.body!.cancel();
+    await until(() => events.figures.streams === 0);
+  },
+);
+
+t.test("frames are read in any parts, and only in their order", async (t) => {
+  const key = randomBytes(32);
+  const contents = ["", "a", "bc".repeat(1_000), ""].map((text) =>
+    Buffer.from(text),
+  );
+  const writer = new FrameWriter(key);
+  const frames = contents.map((content) => writer.write(content));
+  const bytes = Buffer.concat(frames);
+  for (const size of [1, 3, 19, 20, 21, bytes.length]) {
+    const reader = new FrameReader(key, 2_000);
+    const read: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size)
+      read.push(...reader.read(bytes.subarray(at, at + size)));
+    t.same(read.map(String), contents.map(String), `parts of ${size} bytes`);
+  }
+  const wrong = [
+    [frames[1]!],
+    [frames[0]!, frames[0]!],
+    [frames[0]!, frames[2]!],
+  ];
+  for (const some of wrong)
+    t.throws(() => new FrameReader(key, 2_000).read(Buffer.concat(some)));
+  t.throws(() => new FrameReader(randomBytes(32), 2_000).read(bytes));
+  t.throws(() => new FrameReader(key, 1_999).read(bytes), {
+    code: "ANSWER_TOO_LARGE",
+  });
+});
+
+t.test("which server asks XAPI for the events of a pool", async (t) => {
+  const pools = Array.from({ length: 300 }, (_, i) => `pool ${i}`);
+  const senders = (servers: readonly string[]) =>
+    pools.map((pool) => senderOf(pool, servers));
+  const three = senders(["xo1", "xo2", "xo3"]);
+  t.same(senders(["xo3", "xo1", "xo2"]), three, "in any order");
+  for (const server of ["xo1", "xo2", "xo3"]) {
+    const own = three.filter((sender) => sender === server).length;
+    t.ok(own > 60 && own < 140, `${server} has ${own} of 300`);
+  }
+  const two = senders(["xo1", "xo3"]);
+  t.ok(
+    three.every((sender, i) => sender === "xo2" || sender === two[i]),
+    "the pools of the others stay where they are",
+  );
+});
+
+t.test("a server publishes only answers of which it has all", async (t) => {
+  const done: string[] = [];
+  const peer = addServer({ servers: [] }, "127.0.0.1:9");
+  const current: { sender?: typeof peer } = {};
+  const relay = createRelay({
+    poolId: "p",
+    client: {
+      next: async () => void done.push("receive"),
+      close: () => done.push("close"),
+    },
+    server: {
+      publish: (_pool, { token }) => done.push(`publish ${token}`),
+      end: () => done.push("end"),
+    },
+    findSender: () => current.sender,
+  });
+  const idle = (token: string) => ({
+    batches: [],
+    token,
+    validRefCounts: new Map<string, number>(),
+  });
+  const request = {} as RelayRequest;
+  await relay.next(request);
+  relay.onAnswer(idle("1"), FOLLOWED);
+  t.same(done.splice(0), ["close", "publish 1"]);
+  current.sender = peer;
+  relay.onAnswer(idle("2"), FOLLOWED);
+  t.same(done.splice(0), ["end"], "the next one would follow a gap");
+  await relay.next(request);
+  t.same(done.splice(0), ["end", "receive"]);
+  relay.onBreak();
+  t.same(done.splice(0), ["close", "end"]);
+});
