@@ -420,11 +420,23 @@ t.test(
       response.writeHead(404).end();
     });
     const { client, next } = createClient(t, cluster, peer);
+    const untilRefused = (times: number) =>
+      until(() => cluster.lines.join().split("HTTP 404").length > times);
     await next(100);
-    await until(() => /HTTP 404/.test(cluster.lines.join()));
+    await untilRefused(1);
     await next(100);
     await next(100);
     t.equal(asked, 1);
+    cluster.clock.pass(RETRY_MS);
+    await next(100);
+    await untilRefused(2);
+    cluster.clock.pass(2 * RETRY_MS - 1);
+    await next(100);
+    t.equal(asked, 2, "twice the time");
+    cluster.clock.pass(1);
+    await next(100);
+    await untilRefused(3);
+    t.equal(asked, 3);
     t.match(client.figures, { streams: 0, failed: 0 });
   },
 );

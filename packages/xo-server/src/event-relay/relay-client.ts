@@ -13,8 +13,9 @@ import {
   type RelayMessages,
 } from "./relay-messages.js";
 
-/** After a failure the events of a pool are requested from XAPI for this time, in ms. */
+/** After a failure the events of a pool are requested from XAPI for this time, in ms; after each further one for twice as long. */
 export const RETRY_MS = 5_000;
+const MAX_RETRY_MS = 60_000;
 
 export interface RelayClientOptions {
   readonly messages: Pick<RelayMessages, "sealRequest" | "openAnswer">;
@@ -47,8 +48,8 @@ export class RelayClient {
   readonly #options: RelayClientOptions;
   readonly #counts = { answers: 0, failed: 0 };
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Until when XAPI is asked, by pool. */
-  readonly #avoided = new Map<string, number>();
+  /** By pool: until when XAPI is asked, and for how long in all; until the next answer. */
+  readonly #avoided = new Map<string, { until: number; ms: number }>();
 
   constructor(options: RelayClientOptions) {
     this.#options = options;
@@ -77,6 +78,7 @@ export class RelayClient {
     try {
       const answer = await decodeAnswer(encoded, decoder, `relay ${poolId}`);
       this.#counts.answers++;
+      this.#avoided.delete(poolId);
       return answer;
     } catch (error) {
       events?.close((error as Error).message);
@@ -107,7 +109,8 @@ export class RelayClient {
     if (isUsable) return found;
     this.close(poolId);
     const { clock } = this.#options;
-    if ((this.#avoided.get(poolId) ?? 0) > clock.now()) return undefined;
+    const { until = 0 } = this.#avoided.get(poolId) ?? {};
+    if (until > clock.now()) return undefined;
     const abort = new AbortController();
     const { issuer } = request;
     const subscription = { peer, issuer, abort, events: undefined };
@@ -175,7 +178,9 @@ export class RelayClient {
     if (this.#subscriptions.get(poolId) !== subscription) return;
     this.#subscriptions.delete(poolId);
     const { clock, logger } = this.#options;
-    this.#avoided.set(poolId, clock.now() + RETRY_MS);
+    const last = this.#avoided.get(poolId)?.ms ?? RETRY_MS / 2;
+    const ms = Math.min(2 * last, MAX_RETRY_MS);
+    this.#avoided.set(poolId, { until: clock.now() + ms, ms });
     if (!isRefused) this.#counts.failed++;
     logger.debug(
       `${poolId}: events are requested from XAPI, not from server ${subscription.peer.name}: ${reason}`,
