@@ -14,6 +14,7 @@ import {
 } from "../src/index.js";
 import { packFile } from "../src/format/pack-layout.js";
 import { recoveryKey } from "../src/keys/recovery-sheet.js";
+import { listAll } from "../src/storage/storage.js";
 import { BLOCK, MemoryDisk, halfRandom, writeRandomly } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
 import { seededRandom } from "./random.js";
@@ -269,6 +270,26 @@ t.test(
       code: "damaged",
       message: /^the log is missing/,
     });
+  },
+);
+
+t.test(
+  "a repository is opened while another process appends to its log",
+  async (t) => {
+    const storage = new MemoryStorage();
+    const other = await Repository.create(storage, { passphrase, scryptN: 16 });
+    let appended = 0;
+    const busy = new MemoryStorage(storage.files);
+    busy.list = async function* (folder) {
+      const files = await listAll(storage, folder);
+      // After the listing, before the entries are read.
+      if (folder === "log")
+        await other.addPassphrase(`second-${++appended}`, "p", 16);
+      yield* files;
+    };
+    const opened = await Repository.open(busy, { passphrase });
+    t.equal(appended, 1);
+    t.same(opened.log.anchor, other.log.anchor);
   },
 );
 

@@ -75,7 +75,8 @@ export class RepositoryLog {
       break;
     }
     await this.refresh();
-    if (this.#state.sequence !== last)
+    // Other processes may have appended entries since.
+    if (this.#state.sequence < last)
       throw new RepositoryError(
         "damaged",
         `log entry ${this.#state.sequence + 1} of ${last} does not exist`,
