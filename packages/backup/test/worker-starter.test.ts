@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { buffer } from "node:stream/consumers";
@@ -98,6 +98,15 @@ t.test("errors of a worker keep their code and message", async (t) => {
     name: "WorkerError",
     code: "ENOENT",
   });
+});
+
+t.test("a worker has a lower priority than its server", async (t) => {
+  const { image, start } = await setUp(t);
+  const worker = start(backupOf(image, 1024));
+  const priority = getPriority(await pidOf(worker));
+  t.equal(priority, Math.min(19, getPriority() + 10));
+  worker.cancel();
+  await t.rejects(worker.result, { code: "cancelled" });
 });
 
 t.test("a worker is cancelled", async (t) => {

@@ -1,11 +1,15 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { getPriority, setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { programFile } from "../program-file.js";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
 const program = programFile("worker-program", import.meta.url);
+/** Added to the nice value of this process: it answers its clients before workers compress. */
+const NICENESS = 10;
+const MAX_NICE = 19;
 /** Of the error's text that Node.js writes when a worker crashes. */
 const MAX_STDERR = 4096;
 
@@ -107,6 +111,7 @@ export function startProcess(
       MALLOC_TRIM_THRESHOLD_: undefined,
     },
   }) as ChildProcessWithoutNullStreams;
+  if (child.pid !== undefined) lowerPriority(child.pid);
   let ended: Message | undefined;
   let stderr = "";
   createInterface({ input: child.stdout }).on("line", (line) => {
@@ -154,6 +159,15 @@ export function startProcess(
     input,
     cancel: () => child.stdin.end(),
   };
+}
+
+/** Of a process that was just started: its threads inherit it. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, Math.min(MAX_NICE, getPriority() + NICENESS));
+  } catch {
+    // It has ended, or the system does not allow it: the priority stays.
+  }
 }
 
 function hasInput({ operation }: WorkOrder): boolean {
