@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { copyBytes } from "../copy-bytes.js";
 import { programFile } from "../program-file.js";
 import { CHUNK_SIZE } from "./limits.js";
 import type { ZstdTask } from "./zstd-task.js";
@@ -232,7 +233,7 @@ function inSharedMemory(
     return new Uint8Array(buffer, byteOffset, length);
   if (length > (slot.memory?.byteLength ?? 0))
     slot.memory = new SharedArrayBuffer(Math.max(length, CHUNK_SIZE));
-  const shared = new Uint8Array(slot.memory!, 0, length);
-  shared.set(bytes);
+  const shared = Buffer.from(slot.memory!, 0, length);
+  copyBytes(bytes, shared);
   return shared;
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { copyBytes } from "../copy-bytes.js";
 
 /** Bytes that wait for a reader before the socket is paused. */
 const MAX_QUEUED = 256 * 1024;
@@ -71,7 +72,7 @@ export class SocketReader {
     const pending = this.#pending;
     let used = 0;
     if (pending !== undefined) {
-      used = bytes.copy(pending.target, pending.done);
+      used = copyBytes(bytes, pending.target, pending.done);
       pending.done += used;
       if (pending.done === pending.target.length) {
         this.#pending = undefined;
@@ -92,7 +93,7 @@ export class SocketReader {
     let done = 0;
     while (done < target.length && this.#queue.length > 0) {
       const first = this.#queue[0]!;
-      const copied = first.copy(target, done);
+      const copied = copyBytes(first, target, done);
       done += copied;
       this.#queued -= copied;
       if (copied === first.length) this.#queue.shift();
