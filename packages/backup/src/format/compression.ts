@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { allocateAligned } from "../aligned-memory.js";
 import { chunkIdOf } from "../keys/derived-keys.js";
 import {
   checkChunk,
@@ -120,11 +121,12 @@ export function prepareCompression(bytes?: number): void {
   zstd().prepare?.();
 }
 
-/** A buffer with any content, for chunks: our own threads compress from it without a copy. */
+/**
+ * A buffer with any content, for chunks: our own threads compress from it without a copy, and a restored file is
+ * written from it without one.
+ */
 export function allocateForChunks(size: number): Buffer {
-  return isNative
-    ? Buffer.allocUnsafeSlow(size)
-    : Buffer.from(new SharedArrayBuffer(size));
+  return isNative ? Buffer.allocUnsafeSlow(size) : allocateAligned(size);
 }
 
 /** From so many bytes on, computing an id takes longer than handing it to a thread. */

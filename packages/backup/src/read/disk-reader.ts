@@ -6,11 +6,14 @@ import {
   type Manifest,
 } from "../format/manifest.js";
 import { decodeRegion, type Extent } from "../format/region.js";
+import type { ReadMemory } from "../repository/pack-store.js";
 import type { Repository } from "../repository/repository.js";
 import { runConcurrently } from "../run-concurrently.js";
 
 /** Maximum size of one read from a pack, in bytes. */
 const MAX_READ = 4 * 1024 * 1024;
+/** Bytes of such a read with the tags of its chunks. */
+const STORED_SIZE = MAX_READ + BLOCK_SIZE;
 /** Reads at the same time. */
 const CONCURRENCY = 3;
 
@@ -33,6 +36,8 @@ export class DiskReader {
   readonly #disk: DiskManifest;
   /** Buffers of chunks, reused after the chunks are written. */
   readonly #buffers = new BufferPool(CHUNK_SIZE);
+  /** Buffers of parts of packs. */
+  readonly #stored = new BufferPool(STORED_SIZE);
 
   /** @throws RepositoryError `unknown` */
   constructor(repository: Repository, manifest: Manifest, disk: string) {
@@ -65,22 +70,24 @@ export class DiskReader {
   }
 
   /**
-   * Calls `write` for each part of a region that is not zero, in no particular
-   * order and several at a time. The buffer of a part is reused after `write` resolves.
+   * Calls `write` for all parts of a region that are not zero, some that are close to each other together, in no
+   * particular order and several at a time. The buffers of parts are reused after `write` resolves.
    * @throws RepositoryError `missing` or `damaged`; `write` gets verified bytes only
    */
   async readRegion(
     region: number,
-    write: (part: DiskPart) => Promise<void>,
+    write: (parts: readonly DiskPart[]) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
     const batches = toBatches(await this.extents(region));
     await runConcurrently(batches, CONCURRENCY, async (batch) => {
       signal?.throwIfAborted();
-      const buffers = batch.map(() => this.#buffers.take());
-      for (const part of await this.#readBatch(region, batch, buffers))
-        await write(part);
-      for (const buffer of buffers) this.#buffers.release(buffer);
+      const plain = batch.map(() => this.#buffers.take());
+      const stored = this.#stored.take();
+      const parts = await this.#readBatch(region, batch, { plain, stored });
+      this.#stored.release(stored);
+      await write(parts);
+      for (const buffer of plain) this.#buffers.release(buffer);
     });
   }
 
@@ -98,11 +105,11 @@ export class DiskReader {
   async #readBatch(
     region: number,
     batch: Batch,
-    buffers?: readonly Buffer[],
+    memory?: ReadMemory,
   ): Promise<DiskPart[]> {
     const chunks = await this.#repository.packs.readChunks(
       batch.map(({ chunk }) => chunk),
-      buffers,
+      memory,
     );
     return batch.map(({ block, blocks, skip }, i) => {
       const offset = region * REGION_SIZE + block * BLOCK_SIZE;

@@ -2,13 +2,7 @@ import { open, unlink, type FileHandle } from "node:fs/promises";
 import { RepositoryError } from "../errors.js";
 import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { DiskPart, DiskReader } from "./disk-reader.js";
-
-/**
- * Bytes of a write at most. Linux takes memory for the page cache in pieces as large as the write, up to 1 MiB and
- * more. In a virtual machine that gives free memory back to its host, such pieces have to be fetched from it
- * again, which costs four times the CPU time of the write (docs/decisions/036).
- */
-const WRITE_SIZE = 512 * 1024;
+import { RestoredFile, writeFully } from "./restored-file.js";
 
 export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
@@ -34,16 +28,16 @@ export async function restoreToFile(
   path: string,
   options: RestoreOptions = {},
 ): Promise<RestoreProgress> {
-  const file = await open(path, "wx");
+  const file = await RestoredFile.create(path, reader.size);
   try {
-    await file.truncate(reader.size);
     const progress = new Progress(reader.size, options);
     for (const region of reader.regions)
       await reader.readRegion(
         region,
-        async ({ offset, bytes }) => {
-          await writeFully(file, offset, bytes);
-          progress.add(bytes.length, bytes.length);
+        async (parts) => {
+          await file.write(parts);
+          for (const { bytes } of parts)
+            progress.add(bytes.length, bytes.length);
         },
         options.signal,
       );
@@ -81,11 +75,13 @@ export async function restoreDifferences(
       const isWritten = new Uint8Array(REGION_SIZE / BLOCK_SIZE);
       await reader.readRegion(
         region,
-        async (part) => {
-          const first = (part.offset % REGION_SIZE) / BLOCK_SIZE;
-          const blocks = Math.ceil(part.bytes.length / BLOCK_SIZE);
-          isWritten.fill(1, first, first + blocks);
-          progress.add(part.bytes.length, await writeDifferent(file, part));
+        async (parts) => {
+          for (const part of parts) {
+            const first = (part.offset % REGION_SIZE) / BLOCK_SIZE;
+            const blocks = Math.ceil(part.bytes.length / BLOCK_SIZE);
+            isWritten.fill(1, first, first + blocks);
+            progress.add(part.bytes.length, await writeDifferent(file, part));
+          }
         },
         options.signal,
       );
@@ -196,21 +192,5 @@ async function writeZeros(
     if (isWritten[block] === 1) continue;
     const bytes = Buffer.alloc(length);
     progress.add(length, await writeDifferent(file, { offset, bytes }));
-  }
-}
-
-async function writeFully(
-  file: FileHandle,
-  offset: number,
-  bytes: Buffer,
-): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await file.write(
-      bytes,
-      done,
-      Math.min(WRITE_SIZE, bytes.length - done),
-      offset + done,
-    );
-    done += bytesWritten;
   }
 }

@@ -24,6 +24,14 @@ interface OpenPack {
   readonly recovered?: Buffer;
 }
 
+/** Memory that a read of chunks may use, of `allocateForChunks`. */
+export interface ReadMemory {
+  /** For the bytes of each chunk. */
+  readonly plain: readonly Buffer[];
+  /** For what is read from the pack. */
+  readonly stored: Buffer;
+}
+
 /** Reads chunks from packs, through damage where parity or another pack has them. */
 export class PackStore {
   readonly #storage: Storage;
@@ -96,16 +104,16 @@ export class PackStore {
 
   /**
    * The plain bytes of chunks of one pack, in the order of `places`.
-   * @param into memory of `allocateForChunks` for each, which may be used for its bytes
+   * @param memory not to be used before the promise settles; results may be parts of its `plain`
    * @throws RepositoryError `missing` or `damaged` if a chunk cannot be read from anywhere
    */
   async readChunks(
     places: readonly ChunkPlace[],
-    into: readonly Buffer[] = [],
+    memory?: ReadMemory,
   ): Promise<Buffer[]> {
     try {
       const index = await this.index(places[0]!.pack);
-      return await this.#readFrom({ index }, places, into);
+      return await this.#readFrom({ index }, places, memory);
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       return await this.#readOtherwise(places, error);
@@ -140,7 +148,7 @@ export class PackStore {
   async #readFrom(
     { index, recovered }: OpenPack,
     places: readonly ChunkPlace[],
-    into: readonly Buffer[] = [],
+    memory?: ReadMemory,
   ): Promise<Buffer[]> {
     for (const { entry, id } of places)
       if (entry >= index.count || !index.id(entry).equals(id))
@@ -153,10 +161,11 @@ export class PackStore {
     const end = Math.max(...numbers.map((entry) => index.offset(entry + 1)));
     const bytes =
       recovered?.subarray(start, end) ??
-      (await this.#storage.read(packFile(index.name), {
-        offset: start,
-        length: end - start,
-      }));
+      (await this.#storage.read(
+        packFile(index.name),
+        { offset: start, length: end - start },
+        memory?.stored,
+      ));
     const opening = numbers.map((entry, i) =>
       index.open(
         entry,
@@ -164,10 +173,10 @@ export class PackStore {
           index.offset(entry) - start,
           index.offset(entry + 1) - start,
         ),
-        into[i],
+        memory?.plain[i],
       ),
     );
-    // After an error too: then nothing is written to `into` any more.
+    // After an error too: then nothing uses the memory any more.
     await Promise.allSettled(opening);
     return Promise.all(opening);
   }

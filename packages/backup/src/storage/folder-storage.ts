@@ -55,13 +55,13 @@ export class FolderStorage implements Storage {
     return true;
   }
 
-  read(name: string, range?: ByteRange): Promise<Buffer> {
+  read(name: string, range?: ByteRange, memory?: Buffer): Promise<Buffer> {
     return this.#withFile(name, async (file) => {
       const { offset, length } = range ?? {
         offset: 0,
         length: (await file.stat()).size,
       };
-      return readFully(file, offset, length);
+      return readFully(file, { offset, length }, memory);
     });
   }
 
@@ -69,8 +69,7 @@ export class FolderStorage implements Storage {
   readParts(name: string, parts: readonly ByteRange[]): Promise<Buffer[]> {
     return this.#withFile(name, async (file) => {
       const read: Buffer[] = [];
-      for (const { offset, length } of parts)
-        read.push(await readFully(file, offset, length));
+      for (const part of parts) read.push(await readFully(file, part));
       return read;
     });
   }
@@ -190,10 +189,13 @@ async function writeSynced(
 
 async function readFully(
   file: FileHandle,
-  offset: number,
-  length: number,
+  { offset, length }: ByteRange,
+  memory?: Buffer,
 ): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes =
+    memory !== undefined && memory.length >= length
+      ? memory.subarray(0, length)
+      : Buffer.allocUnsafeSlow(length);
   let done = 0;
   while (done < length) {
     const { bytesRead } = await file.read(

@@ -21,9 +21,10 @@ export interface Storage {
   putIfAbsent(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /**
    * @param range part of the file; shorter than `length` where the file ends
+   * @param memory may be used for the result if that fits; its content is lost
    * @throws RepositoryError `missing`
    */
-  read(name: string, range?: ByteRange): Promise<Buffer>;
+  read(name: string, range?: ByteRange, memory?: Buffer): Promise<Buffer>;
   /** As `read`, of several parts of one file: where that takes less than a `read` for each. */
   readParts?(name: string, parts: readonly ByteRange[]): Promise<Buffer[]>;
   /** The size in bytes, or undefined if the file does not exist. */
