@@ -1,5 +1,5 @@
 import { computed, ref, watch, type ComputedRef, type Ref } from "vue";
-import { useLocale } from "../locale/use-locale.js";
+import { useInitialLocale } from "../locale/use-locale.js";
 import { termAt } from "./caret-term.js";
 import type { Completion } from "./completion.js";
 import { complete, completionsFor, propertyAt } from "./completions.js";
@@ -21,7 +21,7 @@ export function useCompletions(place: {
   readonly caret: Ref<number>;
   readonly isOpen: Ref<boolean>;
 }): Completions {
-  const { text: texts } = useLocale();
+  const { text: texts } = useInitialLocale();
   const term = computed(() => termAt(place.text.value, place.caret.value));
   const values = useKnownValues(() => {
     const property = propertyAt(term.value, place.type());

@@ -1,10 +1,10 @@
 import type { Formats } from "../locale/formats.js";
-import { fill, type Messages } from "../locale/messages.js";
+import { fill, type InitialMessages } from "../locale/messages.js";
 import { shortSystemName } from "../objects/system-name.js";
 import type { Column, ColumnValue, Used } from "./column.js";
 
 export interface CellLocalization {
-  readonly text: Messages;
+  readonly text: InitialMessages;
   readonly formats: Formats;
   /** Time of the server, in ms since the epoch. */
   readonly nowMs: number;

@@ -2,7 +2,7 @@ import { shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
 import { useWindow } from "../live/use-window.js";
 import { fill } from "../locale/messages.js";
-import { useLocale } from "../locale/use-locale.js";
+import { useInitialLocale } from "../locale/use-locale.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { RowsRequest } from "./section-view.js";
@@ -43,7 +43,7 @@ export function useChosen(
   total: () => number | undefined,
 ): Chosen {
   const { call } = useServer();
-  const { text, formats } = useLocale();
+  const { text, formats } = useInitialLocale();
   const toasts = useToasts();
   const selection = shallowRef<Selection>(nothing);
   /** A change of the selection in the meantime cancels it. */

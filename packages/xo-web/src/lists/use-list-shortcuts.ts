@@ -1,7 +1,7 @@
 import { onScopeDispose } from "vue";
 import { placeOf } from "../keyboard/press-place.js";
 import { useShortcut, useShortcuts } from "../keyboard/use-shortcut.js";
-import { useLocale } from "../locale/use-locale.js";
+import { useInitialLocale } from "../locale/use-locale.js";
 import { isTyping, type RowCommand } from "./row-keys.js";
 
 export interface ListShortcuts {
@@ -12,7 +12,7 @@ export interface ListShortcuts {
 
 /** The shortcuts of a list with a page of its own, listed in the help. */
 export function useListShortcuts({ perform, toFilter }: ListShortcuts): void {
-  const { text } = useLocale();
+  const { text } = useInitialLocale();
   const description = (name: keyof typeof text.value.lists.keys) => () =>
     text.value.lists.keys[name];
 

@@ -1,9 +1,9 @@
-import { fill, type Messages, type Plural } from "./messages.js";
+import { fill, type InitialMessages, type Plural } from "./messages.js";
 
 /** Numbers, sizes and times as a language writes them. */
 export class Formats {
   readonly language: string;
-  readonly #units: Messages["units"];
+  readonly #units: InitialMessages["units"];
   readonly #justNow: string;
   readonly #whole: Intl.NumberFormat;
   readonly #tenths: Intl.NumberFormat;
@@ -14,7 +14,7 @@ export class Formats {
   readonly #relative: Intl.RelativeTimeFormat;
   readonly #moment: Intl.DateTimeFormat;
 
-  constructor(language: string, messages: Messages) {
+  constructor(language: string, messages: InitialMessages) {
     this.language = language;
     this.#units = messages.units;
     this.#justNow = messages.justNow;

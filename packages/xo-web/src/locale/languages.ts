@@ -1,19 +1,28 @@
-import { en } from "./en/all.js";
-import type { Messages } from "./messages.js";
+import { initial } from "./en/initial.js";
+import type { InitialMessages, Messages } from "./messages.js";
 
-/** The languages of the page, each named by itself. English is always loaded, the others on demand. */
+/** The languages of the page, each named by itself. */
 export const languages = { en: "English", de: "Deutsch" } as const;
 export type Language = keyof typeof languages;
 
-const loaders: Readonly<Record<Language, () => Promise<Messages>>> = {
-  en: () => Promise.resolve(en),
-  de: async () => (await import("./de/all.js")).de,
-};
-
-/** Loads the texts of a language; each is a file of its own. */
-export function loadMessages(language: Language): Promise<Messages> {
-  return loaders[language]();
+/** Loads the texts of a language. */
+export interface TextFiles {
+  /** The texts of the initial view, in a small file. */
+  readonly initial: () => Promise<InitialMessages>;
+  readonly all: () => Promise<Messages>;
 }
+
+/** Texts of the initial view are loaded with the page in English, all others on demand. */
+export const textFiles: Readonly<Record<Language, TextFiles>> = {
+  en: {
+    initial: () => Promise.resolve(initial),
+    all: async () => (await import("./en/all.js")).en,
+  },
+  de: {
+    initial: async () => (await import("./de/initial.js")).initial,
+    all: async () => (await import("./de/all.js")).de,
+  },
+};
 
 /** The first supported language of the preferred ones; `de-AT` is `de`. Default: English. */
 export function chooseLanguage(preferred: readonly string[]): Language {

@@ -1,4 +1,4 @@
-export type { Messages, Plural } from "./en/messages.js";
+export type { InitialMessages, Messages, Plural } from "./en/messages.js";
 
 /** Replaces `{name}` by its value; names without a value stay as they are. */
 export function fill(

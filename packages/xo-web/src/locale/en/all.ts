@@ -5,18 +5,15 @@ import { charts } from "./charts.js";
 import { cloudConfigs } from "./cloud-configs.js";
 import { createVm } from "./create-vm.js";
 import { details } from "./details.js";
-import { filters } from "./filters.js";
 import { firstRun } from "./first-run.js";
-import { general } from "./general.js";
 import { health } from "./health.js";
 import { heatMap } from "./heat-map.js";
 import { host } from "./host.js";
+import { initial } from "./initial.js";
 import { ipPools } from "./ip-pools.js";
 import { keyboard } from "./keyboard.js";
-import { lists } from "./lists.js";
 import { migrate } from "./migrate.js";
 import { network } from "./network.js";
-import { objects } from "./objects.js";
 import { overview } from "./overview.js";
 import { palette } from "./palette.js";
 import { passthrough } from "./passthrough.js";
@@ -26,25 +23,23 @@ import { pool } from "./pool.js";
 import { poolUpdates } from "./pool-updates.js";
 import { resourceSets } from "./resource-sets.js";
 import { settings } from "./settings.js";
-import { shell } from "./shell.js";
 import { signInProviders } from "./sign-in-providers.js";
 import { sr } from "./sr.js";
 import { sshKeys } from "./ssh-keys.js";
 import { tasks } from "./tasks.js";
-import { toasts } from "./toasts.js";
 import { topology } from "./topology.js";
 import { tree } from "./tree.js";
-import { ui } from "./ui.js";
 import { updates } from "./updates.js";
 import { usageReports } from "./usage-reports.js";
 import { vm } from "./vm.js";
 
 /**
- * Every text of the page, by feature. `{name}` is replaced by fill(). Texts that depend
- * on a number have one form for each plural category of the language.
+ * Every text of the page, by feature; loaded with the first component that is not in the initial view.
+ * `{name}` is replaced by fill(). Texts that depend on a number have one form for each plural
+ * category of the language.
  */
 export const en = {
-  ...general,
+  ...initial,
   actions,
   activity,
   backup,
@@ -52,16 +47,13 @@ export const en = {
   cloudConfigs,
   createVm,
   details,
-  filters,
   firstRun,
   heatMap,
   host,
   ipPools,
   keyboard,
-  lists,
   migrate,
   network,
-  objects,
   overview,
   palette,
   passthrough,
@@ -71,16 +63,13 @@ export const en = {
   poolUpdates,
   resourceSets,
   settings,
-  shell,
   signInProviders,
   sr,
   sshKeys,
   tasks,
-  toasts,
   health,
   topology,
   tree,
-  ui,
   updates,
   usageReports,
   vm,

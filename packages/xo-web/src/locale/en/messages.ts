@@ -1,4 +1,5 @@
 import type { en } from "./all.js";
+import type { initial } from "./initial.js";
 
 /** The forms of a text by plural category; `other` always exists. */
 export type Plural = Readonly<
@@ -13,3 +14,6 @@ export type Widened<T> = T extends string
 
 /** The texts that every language must have: those of English. */
 export type Messages = Widened<typeof en>;
+
+/** Those of them that are loaded before the page is mounted. */
+export type InitialMessages = Widened<typeof initial>;
