@@ -1,13 +1,28 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type InitialMessages } from "../locale/messages.js";
 import { shortSystemName } from "../objects/system-name.js";
-import type { Column, ColumnValue, Used } from "./column.js";
+import type { Column, ColumnKind, ColumnValue, Used } from "./column.js";
 
 export interface CellLocalization {
   readonly text: InitialMessages;
   readonly formats: Formats;
   /** Time of the server, in ms since the epoch. */
   readonly nowMs: number;
+}
+
+/** Kinds whose cells are nothing but that text, and do not change with time. */
+const plainKinds: ReadonlySet<ColumnKind> = new Set([
+  "bytes",
+  "rate",
+  "number",
+  "text",
+  "time",
+  "flag",
+  "count",
+]);
+
+export function isPlainText({ kind }: Column): boolean {
+  return plainKinds.has(kind);
 }
 
 /** The text of a cell. Empty without a value. */

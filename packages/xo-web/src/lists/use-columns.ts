@@ -42,12 +42,15 @@ export function useColumns(
   const isWide = useMedia("(width >= 100rem)");
   const key = `columns.${type}`;
   const choice = shallowRef(readChoice(readStored(key)));
-  const shown = computed(() =>
-    shownColumns(all, requested() ?? choice.value.shown, {
+  const shown = computed<readonly Column[]>((before) => {
+    const next = shownColumns(all, requested() ?? choice.value.shown, {
       ofSeveral: ofSeveral(),
       isWide: isWide.value,
-    }),
-  );
+    });
+    // Rows are not rendered again when only the filter has changed.
+    const isSame = before?.length === next.length;
+    return isSame && before.every((one, i) => one === next[i]) ? before : next;
+  });
   const widthOf = (column: Column) =>
     choice.value.widths[column.id] ?? column.width;
 

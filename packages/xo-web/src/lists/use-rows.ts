@@ -21,9 +21,16 @@ export interface DrawnLine {
   readonly group: Group | undefined;
 }
 
+interface LineRange {
+  readonly first: number;
+  readonly end: number;
+}
+
 export interface Rows {
   readonly lines: ComputedRef<Lines>;
   readonly at: (line: number) => DrawnLine | undefined;
+  /** Existing lines from `first` to before `end`. */
+  readonly between: (range: LineRange) => readonly DrawnLine[];
   /** Sets the view of a section. The same function for the same key, so that a reader is not updated. */
   readonly setterOf: (key: string) => (view: SectionView | undefined) => void;
   readonly requestOf: (section: ListSection) => RowsRequest;
@@ -55,24 +62,30 @@ export function useRows(
   );
   const lines = computed(() => new Lines(sections.value));
 
+  function at(line: number): DrawnLine | undefined {
+    const found = lines.value.at(line);
+    if (found === undefined) return undefined;
+    const { section, index } = found;
+    const view = views.get(section.key);
+    const row = view?.rows[index - view.offset];
+    return {
+      line,
+      section,
+      index,
+      row,
+      isGone: row !== undefined && view?.gone.has(row.id) === true,
+      group: byId.value.get(section.key.slice(1)),
+    };
+  }
+
   return {
     lines,
     views,
-    at(line) {
-      const found = lines.value.at(line);
-      if (found === undefined) return undefined;
-      const { section, index } = found;
-      const view = views.get(section.key);
-      const row = view?.rows[index - view.offset];
-      return {
-        line,
-        section,
-        index,
-        row,
-        isGone: row !== undefined && view?.gone.has(row.id) === true,
-        group: byId.value.get(section.key.slice(1)),
-      };
-    },
+    at,
+    between: ({ first, end }) =>
+      Array.from({ length: end - first }, (_, i) => at(first + i)).filter(
+        (line) => line !== undefined,
+      ),
     setterOf: createSetters(views),
     state: computed(() => {
       const [view] = views.values();

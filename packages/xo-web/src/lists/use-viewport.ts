@@ -7,8 +7,11 @@ import {
   type ShallowRef,
 } from "vue";
 
-/** Lines that are rendered before and after the visible ones, for fast scrolling. */
-const MARGIN = 8;
+/** Lines that are rendered before and after the visible ones: what is scrolled into view within a frame or two. */
+const MARGIN = 5;
+
+/** Scrolling has ended this long after the last movement, in ms. */
+const SCROLL_END_MS = 150;
 
 export interface Viewport {
   readonly first: ComputedRef<number>;
@@ -18,6 +21,8 @@ export interface Viewport {
   readonly width: ShallowRef<number>;
   /** Rendered lines: the visible ones and a margin. */
   readonly drawn: ComputedRef<{ readonly first: number; readonly end: number }>;
+  /** The box has been scrolled just now. */
+  readonly isScrolling: Readonly<ShallowRef<boolean>>;
   readonly scrolled: () => void;
   /** Moves as little as is needed to see the line. */
   readonly reveal: (line: number) => void;
@@ -36,6 +41,8 @@ export function useViewport(
   const top = shallowRef(0);
   const height = shallowRef(600);
   const width = shallowRef(1000);
+  const isScrolling = shallowRef(false);
+  let scrollEnd: ReturnType<typeof setTimeout> | undefined;
 
   const first = computed(() => {
     const { count, height } = lines();
@@ -70,6 +77,7 @@ export function useViewport(
   });
   onBeforeUnmount(() => {
     observer.disconnect();
+    clearTimeout(scrollEnd);
   });
 
   return {
@@ -78,8 +86,14 @@ export function useViewport(
     page,
     width,
     drawn,
+    isScrolling,
     scrolled() {
       top.value = box.value?.scrollTop ?? 0;
+      isScrolling.value = true;
+      clearTimeout(scrollEnd);
+      scrollEnd = setTimeout(() => {
+        isScrolling.value = false;
+      }, SCROLL_END_MS);
     },
     reveal(line) {
       const element = box.value;
@@ -94,7 +108,8 @@ export function useViewport(
       top.value = element.scrollTop;
     },
     toTop() {
-      if (box.value !== null) box.value.scrollTop = 0;
+      // Without need it would lay out the page before its changes are complete.
+      if (box.value !== null && top.value > 0) box.value.scrollTop = 0;
       top.value = 0;
     },
   };

@@ -113,16 +113,25 @@ export function useNames(): ObjectNames {
   return injectRequired(key);
 }
 
+/** Requests the name of a mentioned object, unless it is known. @param id undefined: none */
+export function useRequestedName(
+  type: () => string,
+  id: () => string | undefined,
+): void {
+  const names = useNames();
+  watchEffect(() => {
+    const mentioned = id();
+    if (mentioned !== undefined) names.request(type(), mentioned);
+  });
+}
+
 /** The name of a mentioned object. @param id undefined: none */
 export function useName(
   type: () => string,
   id: () => string | undefined,
 ): ComputedRef<string | undefined> {
   const names = useNames();
-  watchEffect(() => {
-    const mentioned = id();
-    if (mentioned !== undefined) names.request(type(), mentioned);
-  });
+  useRequestedName(type, id);
   return computed(() => {
     const mentioned = id();
     return mentioned === undefined ? undefined : names.get(mentioned);
