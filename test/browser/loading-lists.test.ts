@@ -26,14 +26,19 @@ const rowsOf = (ids: readonly string[]) => ({
 t.test("a list of pools that are being loaded", { skip }, async (t) => {
   let name = "";
   let count = 0;
+  const requests: string[] = [];
   const server = await startScriptedServer(webRoot, loadingPools(), {
     "query.open": (params) => {
       if (params["type"] !== "VM") return rowsOf([]);
+      requests.push("rows");
       name = String(params["name"]);
       const splice = { at: 0, remove: 0, insert: ["web"] };
       return { ...rowsOf(["web"]), splice, complete: false };
     },
-    "query.count": () => count,
+    "query.count": () => {
+      requests.push("count");
+      return count;
+    },
     "query.group": () => ({ total: 0, groups: [] }),
   });
   t.teardown(() => server.stop());
@@ -55,6 +60,8 @@ t.test("a list of pools that are being loaded", { skip }, async (t) => {
 
   const all = page.getByRole("main").locator(".chips .chip").first();
   await all.getByText("0", { exact: true }).waitFor();
+
+  t.equal(requests[0], "rows", "rows do not wait for counts");
 
   count = 2;
   server.show(livePools());

@@ -19,8 +19,8 @@ export interface CountRequest {
 /**
  * The number of matching objects for each of some filters, by their ids; kept up to
  * date.
- * @param listState state of the list; when it changes, the objects are counted
- *   again
+ * @param listState state of the list, empty until its first rows are known; when it changes, the
+ *   objects are counted again
  */
 export function useCounts(
   requests: () => readonly CountRequest[],
@@ -63,7 +63,8 @@ export function useCounts(
     changes.request();
   });
   whenOpen(() => {
-    changes.request();
+    // Before the first rows are known the server does not count: the rows would wait for that.
+    if (listState() !== "") changes.request();
   });
   const timer = setInterval(() => {
     if (!document.hidden) void count();

@@ -263,7 +263,8 @@ function changeFor(
 
 /** Keeps the object if its content is equal, so that it is not rendered again. */
 function mergeWhole(before: Json | undefined, after: Json): Json {
-  return JSON.stringify(before) === JSON.stringify(after) ? before! : after;
+  if (before === undefined) return after;
+  return JSON.stringify(before) === JSON.stringify(after) ? before : after;
 }
 
 function entriesOf(value: Json | undefined): [string, Json][] {
