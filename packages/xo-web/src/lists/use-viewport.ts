@@ -41,8 +41,7 @@ export function useViewport(
   const top = shallowRef(0);
   const height = shallowRef(600);
   const width = shallowRef(1000);
-  const isScrolling = shallowRef(false);
-  let scrollEnd: ReturnType<typeof setTimeout> | undefined;
+  const scrolling = useScrolling();
 
   const first = computed(() => {
     const { count, height } = lines();
@@ -77,7 +76,7 @@ export function useViewport(
   });
   onBeforeUnmount(() => {
     observer.disconnect();
-    clearTimeout(scrollEnd);
+    scrolling.stop();
   });
 
   return {
@@ -86,14 +85,10 @@ export function useViewport(
     page,
     width,
     drawn,
-    isScrolling,
+    isScrolling: scrolling.isScrolling,
     scrolled() {
       top.value = box.value?.scrollTop ?? 0;
-      isScrolling.value = true;
-      clearTimeout(scrollEnd);
-      scrollEnd = setTimeout(() => {
-        isScrolling.value = false;
-      }, SCROLL_END_MS);
+      scrolling.moved();
     },
     reveal(line) {
       const element = box.value;
@@ -111,6 +106,25 @@ export function useViewport(
       // Without need it would lay out the page before its changes are complete.
       if (box.value !== null && top.value > 0) box.value.scrollTop = 0;
       top.value = 0;
+    },
+  };
+}
+
+/** Whether there was a movement within SCROLL_END_MS. */
+function useScrolling() {
+  const isScrolling = shallowRef(false);
+  let end: ReturnType<typeof setTimeout> | undefined;
+  return {
+    isScrolling,
+    moved() {
+      isScrolling.value = true;
+      clearTimeout(end);
+      end = setTimeout(() => {
+        isScrolling.value = false;
+      }, SCROLL_END_MS);
+    },
+    stop() {
+      clearTimeout(end);
     },
   };
 }
