@@ -37,7 +37,10 @@ async function startServers(t: Test) {
   return { members, url };
 }
 
-/** A user who has just signed in. `codes`: close codes of the connections of the page. */
+/**
+ * A user who has just signed in. `codes`: close codes of the connections of the page; attempts to connect that fail, while a
+ * server ends, are none.
+ */
 async function signIn(t: Test, browser: Browser, url: string) {
   const context = await browser.newContext({ reducedMotion: "reduce" });
   t.teardown(() => context.close());
@@ -49,7 +52,9 @@ async function signIn(t: Test, browser: Browser, url: string) {
     window.WebSocket = class extends Original {
       constructor(address: string | URL, protocols?: string | string[]) {
         super(address, protocols);
-        this.addEventListener("close", ({ code }) => codes.push(code));
+        this.addEventListener("open", () => {
+          this.addEventListener("close", ({ code }) => codes.push(code));
+        });
       }
     };
     Object.assign(window, { codes });

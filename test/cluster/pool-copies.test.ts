@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
@@ -47,19 +47,21 @@ async function untilWatching(t: Test, { url }: GroupMember): Promise<void> {
   await page.until(({ pools }) => pools["p"]?.state === "watching");
 }
 
-/** A proxy that changes one bit of each response. @returns its address */
+/** A proxy that changes one bit of each part of a response. @returns its address */
 async function startDamagingProxy(t: Test, { url }: GroupMember) {
   const proxy = createServer((request, response) => {
-    void (async () => {
-      const { authorization = "" } = request.headers;
-      const answer = await fetch(new URL(request.url!, url), {
-        headers: { authorization },
+    const { headers } = request;
+    const upstream = sendRequest(new URL(request.url!, url), { headers });
+    upstream.on("response", (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.on("data", (part: Buffer) => {
+        part[part.length >> 1]! ^= 1;
       });
-      const body = Buffer.from(await answer.arrayBuffer());
-      body[body.length >> 1]! ^= 1;
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
-      response.end(body);
-    })();
+      answer.pipe(response);
+    });
+    upstream.on("error", () => response.destroy());
+    response.on("close", () => upstream.destroy());
+    upstream.end();
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
   t.teardown(() => proxy.close());
