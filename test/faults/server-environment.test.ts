@@ -16,6 +16,8 @@ async function start(t: Test, pool: string[], nodeArgs: string[]) {
   const cwd = t.testdir({
     "config.yaml": [
       "xapi: { throttleMs: 50 }",
+      // Sessions would end when the date jumps by their default lifetime.
+      "auth: { sessionHours: 2000 }",
       `pools: [{ label: P, hosts: ["${url}"], password: ${password} }]`,
     ].join("\n"),
   });
