@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import t from "tap";
 import {
   backgroundWallClock,
@@ -54,6 +55,18 @@ t.test("a pause ends at once when its signal is aborted", async (t) => {
   await pause(timers, 500, abort.signal);
   await pause(timers, 0);
   t.same(timers.delays(), [], "no timer is set");
+});
+
+t.test("a pause ends with the first of several signals", async (t) => {
+  const timers = fakeTimers();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const paused = pause(timers, 500, first.signal, undefined, second.signal);
+  t.equal(getEventListeners(first.signal, "abort").length, 1);
+  second.abort();
+  await paused;
+  t.equal(getEventListeners(first.signal, "abort").length, 0, "no listeners");
+  await pause(timers, 500, first.signal, second.signal);
+  t.same(timers.delays(), [], "no timer is left");
 });
 
 function fakeTimers(): Timers & { delays(): number[]; fire(): void } {

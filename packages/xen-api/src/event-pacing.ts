@@ -75,8 +75,7 @@ export class EventPacing {
       const wake = this.#wake.signal;
       const pauseMs = Math.min(poll.throttleMs, this.#maxPauseMs(poll.token));
       const remainingMs = poll.startedAt + pauseMs - this.#clock.now();
-      const signals = signal === undefined ? [wake] : [wake, signal];
-      await pause(this.#clock, remainingMs, AbortSignal.any(signals));
+      await pause(this.#clock, remainingMs, wake, signal);
       if (!wake.aborted || remainingMs <= 0 || signal?.aborted === true) return;
     }
   }

@@ -21,7 +21,8 @@ export interface RelayRequest extends FollowedEvents {
   readonly token: string;
   /** Time after which XAPI is asked, in ms. */
   readonly waitMs: number;
-  readonly signal: AbortSignal;
+  /** XAPI is asked when one of them is aborted. */
+  readonly signals: readonly AbortSignal[];
 }
 
 /**

@@ -126,13 +126,12 @@ export class EventStream {
     const { token } = this.#position;
     if (relay === undefined || issuer === undefined || pacing.isUrgent(token))
       return undefined;
-    const signals = signal === undefined ? [] : [signal];
     const answer = await relay.next({
       token,
       issuer,
       classes,
       waitMs: eventTimeoutMs + eventGraceMs,
-      signal: AbortSignal.any([pacing.onUrgent, ...signals]),
+      signals: signal ? [pacing.onUrgent, signal] : [pacing.onUrgent],
     });
     if (answer === undefined || this.#isAborted()) return undefined;
     this.#position = answer;

@@ -107,8 +107,7 @@ type Peer = Awaited<ReturnType<typeof addSender>>["peer"];
 function requestOf(
   change: Partial<RelayRequest> & Pick<RelayRequest, "token">,
 ): RelayRequest {
-  const { signal } = new AbortController();
-  return { ...FOLLOWED, waitMs: 13_000, signal, ...change };
+  return { ...FOLLOWED, waitMs: 13_000, signals: [], ...change };
 }
 
 /** The server xo1, which receives events. */
@@ -314,8 +313,11 @@ t.test("a stream without heartbeats is given up", async (t) => {
     clock,
     onClose: (reason) => reasons.push(reason),
   });
-  const { signal } = new AbortController();
-  const waiting = events.next({ token: tokenOf(1), waitMs: 60_000, signal });
+  const waiting = events.next({
+    token: tokenOf(1),
+    waitMs: 60_000,
+    signals: [],
+  });
   for (let passed = 0; passed < 3 * SILENT_MS; passed += HEARTBEAT_MS) {
     body.write(writer.write(Buffer.alloc(0)));
     await new Promise((resolve) => setImmediate(resolve));
@@ -337,7 +339,7 @@ t.test("waiting ends in time, and when it is aborted", async (t) => {
   await publish(100);
   await open();
   const abort = new AbortController();
-  const aborted = next(100, { signal: abort.signal });
+  const aborted = next(100, { signals: [abort.signal] });
   abort.abort();
   t.equal(await aborted, undefined);
   const late = next(100, { waitMs: 500 });

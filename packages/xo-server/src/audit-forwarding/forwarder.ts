@@ -82,10 +82,8 @@ export class Forwarder {
     while (!stop.aborted) {
       this.#wake = new AbortController();
       const ms = await this.#forwardOnce();
-      const signal = this.#progress.isFailing
-        ? stop
-        : AbortSignal.any([stop, this.#wake.signal]);
-      await pause(clock, ms, signal);
+      const wake = this.#progress.isFailing ? undefined : this.#wake.signal;
+      await pause(clock, ms, stop, wake);
     }
   }
 

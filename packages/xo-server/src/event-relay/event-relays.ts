@@ -46,7 +46,7 @@ export function createEventRelays({
         poolId,
         client,
         server,
-        findSender: () => findSender(poolId, cluster),
+        findSender: senderFinder(poolId, cluster),
       }),
     stop: () => {
       client.stop();
@@ -55,15 +55,20 @@ export function createEventRelays({
   };
 }
 
-/** @returns undefined: this server gets the events from XAPI */
-function findSender(
+/** @returns what finds the sender; it is chosen again with each heartbeat only */
+function senderFinder(
   poolId: string,
   { self, peers }: Pick<Cluster, "self" | "peers">,
-): Peer | undefined {
-  const all = peers();
-  if (all.length === 0) return undefined;
-  const sender = senderOf(poolId, [self.owner, ...all.map(({ name }) => name)]);
-  return all.find(({ name }) => name === sender);
+): RelayParts["findSender"] {
+  let known: readonly Peer[] | undefined;
+  let sender: Peer | undefined;
+  return () => {
+    const all = peers();
+    if (all === known) return sender;
+    known = all;
+    const name = senderOf(poolId, [self.owner, ...all.map(({ name }) => name)]);
+    return (sender = all.find((peer) => peer.name === name));
+  };
 }
 
 export interface RelayParts {

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { MonotonicClock } from "@xo-server/kit";
+import { pause, type MonotonicClock } from "@xo-server/kit";
 import { isOlderToken, type RelayRequest } from "@xo-server/xen-api";
 import { tokenOf } from "./event-answer.js";
 import { FrameReader } from "./event-frames.js";
@@ -29,7 +29,8 @@ export class RelayedEvents {
   #waitingBytes = 0;
   #isClosed = false;
   #silence: unknown;
-  #wake: (() => void) | undefined;
+  /** Aborted when an answer arrives or the stream ends. */
+  #arrival = new AbortController();
 
   constructor(options: RelayedEventsOptions) {
     this.#options = options;
@@ -59,8 +60,8 @@ export class RelayedEvents {
   async next({
     token,
     waitMs,
-    signal,
-  }: Pick<RelayRequest, "token" | "waitMs" | "signal">): Promise<
+    signals,
+  }: Pick<RelayRequest, "token" | "waitMs" | "signals">): Promise<
     Buffer | undefined
   > {
     const { clock, from } = this.#options;
@@ -70,8 +71,10 @@ export class RelayedEvents {
       const found = this.#take(token);
       const restMs = until - clock.now();
       if (found !== undefined || this.#isClosed) return found;
-      if (signal.aborted || restMs <= 0) return undefined;
-      await this.#untilData(restMs, signal);
+      if (signals.some(({ aborted }) => aborted) || restMs <= 0)
+        return undefined;
+      this.#arrival = new AbortController();
+      await pause(clock, restMs, this.#arrival.signal, ...signals);
     }
   }
 
@@ -82,7 +85,7 @@ export class RelayedEvents {
     this.#waiting = [];
     this.#options.body.destroy();
     this.#options.onClose(reason);
-    this.#wake?.();
+    this.#arrival.abort();
   }
 
   #take(token: string): Buffer | undefined {
@@ -109,7 +112,7 @@ export class RelayedEvents {
     }
     if (this.#waitingBytes > MAX_WAITING_BYTES)
       this.close("its answers were not taken");
-    this.#wake?.();
+    this.#arrival.abort();
   }
 
   #waitForData(): void {
@@ -119,20 +122,5 @@ export class RelayedEvents {
     this.#silence = clock.setTimeout(() => {
       this.close(`nothing was received for ${SILENT_MS / 1000} s`);
     }, SILENT_MS);
-  }
-
-  #untilData(ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      const end = () => {
-        clock.clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = clock.setTimeout(end, ms);
-      signal.addEventListener("abort", end, { once: true });
-      this.#wake = end;
-    });
   }
 }
