@@ -4,6 +4,8 @@ export interface FollowJob {
   readonly pool: PoolAddress;
   /** Whether the server follows what hosts measure. */
   readonly follow: boolean;
+  /** Number of hosts in the pool. */
+  readonly hosts: number;
   readonly intervalMs: number;
   /** Until all that a server does of its own accord is done. */
   readonly settleMs: number;
