@@ -23,7 +23,7 @@ const good = [
   }),
   line("rest-list", "GET", { perCoreSecond: 11, longestOwnBlockMs: 4 }),
   line("fan-out", "no throttle", { p99Ms: 80 }),
-  ...["calls and answers", "notifications to the server"].flatMap((what) => [
+  ...["calls and responses", "notifications to the server"].flatMap((what) => [
     line("messages", `100 bytes, ${what}`, { perSecond: 150_000 }),
     line("messages", `2200 bytes, ${what}`, { bytesPerSecond: 300e6 }),
   ]),
@@ -44,7 +44,7 @@ t.test("each target can be missed separately", async (t) => {
     ["all-objects", "x", { firstMs: 51, ratio: 1.31, longestOwnBlockMs: 11 }],
     ["rest-list", "x", { perCoreSecond: 9, longestOwnBlockMs: 11 }],
     ["fan-out", "no throttle", { p99Ms: 101 }],
-    ["messages", "100 bytes, calls and answers", { perSecond: 138_585 }],
+    ["messages", "100 bytes, calls and responses", { perSecond: 138_585 }],
     ["rights", "x", { added: 0.11 }],
   ];
   for (const [place, mode, figures] of worse) {

@@ -14,15 +14,18 @@ const server = {
   pingP99Ms: 4,
 };
 
-t.test("an API of our own is absent from the bare client", async (t) => {
-  const document = bulkDocument(reportOf({ bare, server }));
-  t.match(
-    document,
-    /beyond the bare client's: at most 5 ms \| +6.* \*\*missed/,
-  );
-  t.match(document, /longest block: at most 20 ms \| +12.* met/);
-  t.match(document, "| bare | 2.0 (2.0..2.0) | 10.0 (10.0..10.0) | - | - |");
-});
+t.test(
+  "figures of the server's API are absent for the plain client",
+  async (t) => {
+    const document = bulkDocument(reportOf({ bare, server }));
+    t.match(
+      document,
+      /more than the plain client: at most 5 ms \| +6.* \*\*missed/,
+    );
+    t.match(document, /longest block: at most 20 ms \| +12.* met/);
+    t.match(document, "| bare | 2.0 (2.0..2.0) | 10.0 (10.0..10.0) | - | - |");
+  },
+);
 
 t.test("a smoke run requires started VMs", async (t) => {
   checkShape(reportOf({ bare }));

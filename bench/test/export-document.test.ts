@@ -41,7 +41,7 @@ t.test("a smoke run requires all bytes", async (t) => {
   checkShape(reportOf({ proxy: {} }));
   t.throws(() => {
     checkShape(reportOf({ server: { share: 0.5 } }));
-  }, /in part/);
+  }, /incomplete/);
   const failed = toResult(
     { pool: "C", mode: "server", place: "" },
     { runs: [], failure: "it ended" },

@@ -32,11 +32,15 @@ export function apiDocument(report: Report): string {
     "## Targets",
     targetTable(checkTargets(results)),
     ...part("All objects over one WebSocket", "all-objects", ALL_OBJECTS),
-    ...part("All VMs over REST, others live", "rest-list", REST_LIST),
+    ...part(
+      "All VMs over REST, with other clients subscribed",
+      "rest-list",
+      REST_LIST,
+    ),
     ...part("One change of a VM to many clients", "fan-out", FAN_OUT),
     ...part("Messages over one socket", "messages", MESSAGES),
     ...part("Rights", "rights", RIGHTS),
-    ...part("Connections that say nothing", "idle-sockets", IDLE),
+    ...part("Idle connections", "idle-sockets", IDLE),
     "## How to read it",
     HOW_TO_READ,
   ]);
@@ -105,10 +109,10 @@ const REST_LIST: readonly Column[] = [
   ["MB", "bytes", formatMegabytes],
   ["lists/s", "perSecond", times],
   ["lists a second of CPU", "perCoreSecond", times],
-  ["no live clients: lists/s", "quietPerSecond", times],
+  ["without subscribers: lists/s", "quietPerSecond", times],
   ["median ms", "medianMs", formatMs],
   ["notifications", "notices", formatCount],
-  ["their delay p50 ms", "delayMs", formatMs],
+  ["delay p50 ms", "delayMs", formatMs],
   ["p99 ms", "delayP99Ms", formatMs],
   BLOCK,
 ];
@@ -136,14 +140,18 @@ const MESSAGES: readonly Column[] = [
 ];
 
 const RIGHTS: readonly Column[] = [
-  ["sees, of the bytes", "seenShare", percent],
+  ["visible part of the bytes", "seenShare", percent],
   ["ms", "ms", formatMs],
   ["admin ms", "adminMs", formatMs],
   ["added", "added", percent],
   ["added CPU", "addedCpu", percent],
-  ["by byte", "ratioPerByte", formatRatio],
-  ["very first ms", "firstMs", formatMs],
-  ["very first, CPU by byte", "firstCpuRatioPerByte", formatRatio],
+  ["time a byte, against admin", "ratioPerByte", formatRatio],
+  ["first call ms", "firstMs", formatMs],
+  [
+    "first call, CPU a byte, against admin",
+    "firstCpuRatioPerByte",
+    formatRatio,
+  ],
   BLOCK,
 ];
 
@@ -153,13 +161,13 @@ const IDLE: readonly Column[] = [
 ];
 
 const HOW_TO_READ = [
-  "* The server is `bin/xo-server` in a process of its own, fresh in each run, with a probe loaded beside it; pools are the simulator's, clients are other processes, all on this machine over the loopback. Figures are medians of `n` runs, with the least and the greatest; rows take turns, every second round backwards.",
-  "* **Own blocks** are gaps of a 1 ms timer on the server's main thread, less what it waited for a core. **CPU** is that of the whole server process.",
-  "* The receiver counts frames and looks into none of them, so that the sender is what is measured.",
-  '* **All objects**: in each run lists take turns with the same number of bytes read from a file (in the page cache, 256 KiB at a time) and sent in fragments by a server that is the `ws` package alone. "Warm": the list has been asked for before.',
-  "* **All VMs over REST**: two requests at a time on two kept connections; meanwhile the pool changes 50 times a second and 100 WebSocket clients receive all of it. Delays are from the change in the simulator's database to the client, the pause of 250 ms between two answers of the pool and the catalog's window of 50 ms included. \"A second of CPU\" divides by the CPU time that the whole server took: what one core would do alone.",
-  "* **One change**: the clock starts before `VM.set_name_description` is sent to the pool, and stops when a client has the whole message; every client counts for every change. *No throttle*: the pool answers `event.from` at once, so that it is the time after the throttle's pause, the window of 50 ms in which changes are gathered included. *Throttle of 250 ms*: as shipped, where a pool answers at most so often.",
-  "* **Messages**: over one socket, at most 2,048 on their way. *Calls and answers*: `system.getServerVersion`, padded to the size by its id, which the answer brings back; both directions count. *Notifications to the server*: the same without id, so that nothing comes back. *ws alone*: a server that sends back what comes, and nothing else. Sizes are payloads.",
-  '* **Rights**: the list of a user who sees about half of two pools, in turn with an admin\'s; "added": what the list takes beyond its part of the bytes, as a part of the time of the admin\'s whole list; "by byte": time a byte against the admin\'s, so that objects that are checked and not shown count too. *Very first*: the rights of this user are not cached yet. Explicit ids are every second VM, template, snapshot, SR and network, with what belongs to them.',
-  "* **Connections**: resident memory after a full collection, over what it was with none; each has signed in by token and receives changes.",
+  "* The server is `bin/xo-server` in a new process for each run, with a probe loaded; pools are simulated, clients are other processes, all on this machine over the loopback interface. Figures are medians of `n` runs, with minimum and maximum; rows are measured in turn, in reverse order every second round.",
+  "* **Own blocks** are gaps of a 1 ms timer on the server's main thread, less the time in which it waited for a core. **CPU** is that of the whole server process.",
+  "* The receiving client counts frames without parsing them, so that only the sender is measured.",
+  '* **All objects**: in each run, lists alternate with the same number of bytes read from a file (in the page cache, 256 KiB at a time) and sent in fragments by a server that only uses the `ws` package. "Warm": the list has been requested before.',
+  "* **All VMs over REST**: two concurrent requests on two persistent connections; meanwhile the pool changes 50 times a second and 100 WebSocket clients receive all of it. Delays are from the change in the simulator's database to the client, including the pause of 250 ms between two responses of the pool and the catalog's window of 50 ms. \"A second of CPU\": divided by the CPU time of the whole server.",
+  "* **One change**: the clock starts before `VM.set_name_description` is sent to the pool, and stops when a client has the whole message; each pair of client and change is one sample. *No throttle*: the pool answers `event.from` at once; the time includes the window of 50 ms in which changes are collected. *Throttle of 250 ms*: the default, with at most one response of the pool in that time.",
+  "* **Messages**: over one socket, at most 2,048 in flight. *Calls and responses*: `system.getServerVersion`, padded to the size by its id, which the response repeats; both directions count. *Notifications to the server*: the same without id, so that there is no response. *ws alone*: an echo server. Sizes are payloads.",
+  '* **Rights**: the list of a user who sees about half of two pools, in turn with the list of an admin; "added": time beyond the share of the bytes, relative to the time of the admin\'s whole list; "time a byte, against admin": includes the cost of objects that are checked and not shown. *First call*: the rights of this user are not cached yet. Explicit ids are every second VM, template, snapshot, SR and network, with what belongs to them.',
+  "* **Connections**: growth of resident memory over that without connections, after full garbage collections; each connection has signed in by token and is subscribed to changes.",
 ].join("\n");

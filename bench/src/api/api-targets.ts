@@ -3,7 +3,7 @@ import { figureOf, type Result } from "../harness/result.js";
 import { atMost, atMostMs, type Target } from "../harness/target.js";
 import type { Section } from "./api-rows.js";
 
-/** The Corosync figures that small messages are held against: DESIGN. */
+/** Figures of Corosync, with which small messages are compared. */
 const SMALL_PER_SECOND = 138_586;
 const LARGE_BYTES_PER_SECOND = 256e6;
 
@@ -22,7 +22,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
   const list = of("all-objects");
   const rest = of("rest-list");
   const calls = (size: number) =>
-    of("messages", `${size} bytes, calls and answers`);
+    of("messages", `${size} bytes, calls and responses`);
   const oneWay = (size: number) =>
     of("messages", `${size} bytes, notifications to the server`);
   const small = "Messages of 100 bytes a second over one socket";
@@ -35,27 +35,31 @@ export function checkTargets(results: readonly Result[]): Target[] {
       figureOf(list, "ratio"),
     ),
     atMostMs(
-      "All objects: longest block, waits for a core taken off",
+      "All objects: longest block, without waits for a core",
       MOST_BLOCK_MS,
       figureOf(list, "longestOwnBlockMs"),
     ),
-    atLeastOf("All VMs over REST, others live: a second and core", 10, {
-      value: figureOf(rest, "perCoreSecond"),
-      text: (value) => value.toFixed(1),
-    }),
+    atLeastOf(
+      "All VMs over REST, with other clients subscribed: lists a second of CPU",
+      10,
+      {
+        value: figureOf(rest, "perCoreSecond"),
+        text: (value) => value.toFixed(1),
+      },
+    ),
     atMostMs(
-      "All VMs over REST: longest block, waits for a core taken off",
+      "All VMs over REST: longest block, without waits for a core",
       MOST_BLOCK_MS,
       figureOf(rest, "longestOwnBlockMs"),
     ),
     atMostMs(
-      "One change to 1,000 clients, from the pool on: p99",
+      "One change in the pool to 1,000 clients: p99",
       100,
       figureOf(of("fan-out", "no throttle"), "p99Ms"),
     ),
     ...(
       [
-        ["calls and their answers", calls],
+        ["calls and responses", calls],
         ["one way, to the server", oneWay],
       ] as const
     ).flatMap(([what, line]) => [
@@ -72,7 +76,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
       .filter(({ place }) => place === "rights")
       .map((line) =>
         atMostOf(
-          `Checks for who sees half add to a full list: ${line.mode}`,
+          `Checks of rights for a user who sees half, added time: ${line.mode}`,
           MOST_FOR_RIGHTS,
           figureOf(line, "added"),
         ),

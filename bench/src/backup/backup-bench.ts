@@ -25,7 +25,7 @@ const CHANGED_SHARE = 0.01;
 
 /** A full backup of an image, one of 1 % random change, a restore; beside other programs. */
 export const backupBench: Bench = {
-  summary: "How fast is a disk backed up and restored, beside restic and borg?",
+  summary: "Backup and restore of a disk, compared with restic and borg.",
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);

@@ -7,18 +7,19 @@ import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 import { bulkDocument } from "./bulk-document.js";
-import { starters, type Starter } from "./bulk-job.js";
+import { bulkPrograms, type BulkProgram } from "./bulk-job.js";
 
-/** Many VMs started by one call, beside a bare client that starts as many. */
+/** Many VMs started by one call, compared with a plain client that starts as many. */
 export const bulkBench: Bench = {
-  summary: "What it costs to start 500 VMs by one call, beside a bare client.",
+  summary:
+    "Cost of starting 500 VMs by one call, compared with a plain client.",
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 5);
-    const measured = await measureInRounds(starters, {
+    const measured = await measureInRounds(bulkPrograms, {
       runs,
-      measure: (starter) => measure(starter, smoke),
-      onRun: (starter) => process.stderr.write(`${starter}\n`),
+      measure: (program) => measure(program, smoke),
+      onRun: (program) => process.stderr.write(`${program}\n`),
     });
     const pool = smoke ? "C" : "A";
     const results = measured.map((one) =>
@@ -44,8 +45,8 @@ export function checkShape({ results }: Report): void {
   }
 }
 
-/** Each has a pool of its own, whose VMs are off. */
-async function measure(starter: Starter, smoke: boolean) {
+/** Each run has a new simulated pool, whose VMs are halted. */
+async function measure(program: BulkProgram, smoke: boolean) {
   const simulator = await startSimulator([
     ...["--pool", smoke ? "C" : "A", "--prepare", "json"],
   ]);
@@ -53,7 +54,7 @@ async function measure(starter: Starter, smoke: boolean) {
     program: "bulk/programs/starts.js",
     job: {
       pool: simulator.pools[0]!,
-      starter,
+      program,
       vms: smoke ? 5 : 500,
       concurrency: 50,
       settleMs: smoke ? 500 : 12_000,

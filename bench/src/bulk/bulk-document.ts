@@ -6,9 +6,9 @@ import { atMostMs, targetTable, type Target } from "../harness/target.js";
 /** `docs/benchmarks/bulk.md`, from the results alone. */
 export function bulkDocument(report: Report): string {
   return markdownDocument([
-    "# Many at once",
+    "# Bulk operations",
     "Written by `npm run bench -- bulk`; do not edit.",
-    "500 VMs of simulated pool A are started, 50 at a time: by a bare client of XAPI (the package xen-api, which waits for each task and does nothing else), and by one call of `bulk.run`, with each start in the audit log, in the task and in the objects. Pool, starter and client are processes of their own.",
+    "500 VMs of simulated pool A are started, 50 at a time: by a plain client of XAPI (the package xen-api, which only waits for each task), and by one call of `bulk.run`, which records each start in the audit log and in the task, and updates the objects. Pool, tested program and client are separate processes.",
     measuredOn(report),
     targetTable(bulkTargets(report)),
     markdownTable(
@@ -18,7 +18,7 @@ export function bulkDocument(report: Report): string {
       })),
       report.results.map((result) => columns.map(([, cell]) => cell(result))),
     ),
-    "CPU is that of all threads of the starter's process, the server's without its cost at rest. Blocks of its event loop are its own, without waiting for a core. The ping is `/health`, every 20 ms while the VMs start.",
+    "CPU is that of all threads of the tested program, for the server less its cost at rest. Blocks of the event loop exclude the time in which it waited for a core. `/health` is requested every 20 ms while the VMs start.",
   ]);
 }
 
@@ -31,7 +31,7 @@ function bulkTargets({ results }: Report): Target[] {
   const server = of("server", "cpuMsPerVm");
   const bare = of("bare", "cpuMsPerVm");
   return [
-    atMostMs("CPU of ours a VM, beyond the bare client's", 5, server - bare),
+    atMostMs("CPU a VM, more than the plain client", 5, server - bare),
     atMostMs("longest block", 20, of("server", "longestOwnBlockMs")),
   ];
 }
@@ -46,9 +46,9 @@ const fixed =
   };
 
 const columns: readonly (readonly [string, (result: Result) => string])[] = [
-  ["starter", ({ mode }) => mode],
+  ["program", ({ mode }) => mode],
   ["CPU, ms a VM", fixed("cpuMsPerVm")],
-  ["all, s", fixed("ms", 1_000)],
+  ["all VMs, s", fixed("ms", 1_000)],
   ["longest block, ms", fixed("longestOwnBlockMs")],
-  ["ping p99, ms", fixed("pingP99Ms")],
+  ["/health p99, ms", fixed("pingP99Ms")],
 ];

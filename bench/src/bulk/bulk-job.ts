@@ -1,17 +1,17 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
 /**
- * How the VMs are started: by a bare XAPI client, or by one call to the server.
+ * How the VMs are started: by a plain XAPI client, or by one call to the server.
  */
-export const starters = ["bare", "server"] as const;
-export type Starter = (typeof starters)[number];
+export const bulkPrograms = ["bare", "server"] as const;
+export type BulkProgram = (typeof bulkPrograms)[number];
 
 export interface BulkJob {
   readonly pool: PoolAddress;
-  readonly starter: Starter;
-  /** How many are started. */
+  readonly program: BulkProgram;
+  /** Number of VMs that are started. */
   readonly vms: number;
-  /** At the same time. */
+  /** How many at the same time. */
   readonly concurrency: number;
   /**
    * Until the server has finished the work that it does once after the start.

@@ -11,7 +11,7 @@ import { measureRow, runsOf, smokeRows, usualRows } from "./cluster-rows.js";
 /** Several servers on one PostgreSQL database: how long what one owned has no owner, and what it costs. */
 export const clusterBench: Bench = {
   summary:
-    "Three servers on one PostgreSQL: hand-over, death of an owner, renewals, changes, memory.",
+    "Three servers on one PostgreSQL: hand-over, kills, renewals, changes, memory.",
   usage:
     "[--only ROW] [--kills N] [--pools N] [--runs N] [--out DIR] [--smoke]",
   async run(args) {

@@ -14,7 +14,7 @@ export function consoleDocument(report: Report): string {
   return markdownDocument([
     "# Consoles",
     "Written by `npm run bench -- console`; do not edit.",
-    "One server, a simulated pool, and in front of it a host that has its pictures ready and answers a key at once with 16 x 16 pixels (1 KiB): what is measured is the way. Each row is measured through the server and without it, in fresh processes; the host, the server and the reader share the machine.",
+    "One server, a simulated pool, and a simulated host that answers each key at once with 16 x 16 pixels (1 KiB) prepared in advance, so that only the transport is measured. Each row is measured through the server (`server`) and without it (`bare`), in new processes; host, server and client share the machine.",
     measuredOn(report),
     targetTable(targetsOf(report)),
     "## From a key to the screen",
@@ -24,7 +24,7 @@ export function consoleDocument(report: Report): string {
         .filter(({ mode }) => mode !== "pictures")
         .map((result) => keyColumns.map(([, cell]) => cell(result))),
     ),
-    "One console presses the next key when the screen has answered; of many, each presses one about every 50 ms. Blocks are those of the server's own, without waiting for a core.",
+    "A single console sends the next key when the screen has changed; 50 consoles send one about every 50 ms each. Blocks exclude the time in which the server waited for a core.",
     "## Pictures",
     markdownTable(
       pictureColumns.map(([title]) => ({ title, align: "right" as const })),
@@ -32,7 +32,7 @@ export function consoleDocument(report: Report): string {
         .filter(({ mode }) => mode === "pictures")
         .map((result) => pictureColumns.map(([, cell]) => cell(result))),
     ),
-    "Raw pictures of 4 MiB through one console. Growth: the server's resident memory after it, both after a full collection.",
+    "Raw pictures of 4 MiB through one console. Growth: how much larger the resident memory of the server is afterwards, measured after full garbage collections.",
   ]);
 }
 
@@ -68,19 +68,19 @@ type Cells = readonly (readonly [string, (result: Result) => string])[];
 
 const keyColumns: Cells = [
   ["", ({ mode }) => mode],
-  ["way", ({ place }) => place],
+  ["path", ({ place }) => place],
   ["p50, ms", fixed("keyP50Ms", 2)],
   ["p99, ms", fixed("keyP99Ms", 2)],
   ["longest, ms", fixed("keyMaxMs", 1)],
   ["keys", fixed("keys", 0)],
-  ["server's CPU, ms", fixed("cpuMs", 0)],
-  ["its longest block, ms", fixed("longestOwnBlockMs", 1)],
+  ["CPU of the server, ms", fixed("cpuMs", 0)],
+  ["longest block, ms", fixed("longestOwnBlockMs", 1)],
 ];
 
 const pictureColumns: Cells = [
-  ["way", ({ place }) => place],
+  ["path", ({ place }) => place],
   ["MB/s", fixed("bytesPerSecond", 0, 1e6)],
-  ["server's CPU, ms", fixed("cpuMs", 0)],
-  ["its longest block, ms", fixed("longestOwnBlockMs", 1)],
+  ["CPU of the server, ms", fixed("cpuMs", 0)],
+  ["longest block, ms", fixed("longestOwnBlockMs", 1)],
   ["growth, MiB", fixed("grownBytes", 1, 2 ** 20)],
 ];

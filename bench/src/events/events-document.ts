@@ -24,7 +24,7 @@ export function eventsDocument(report: Report, churn: number): string {
           "p99 target",
           "",
           "changes/s seen",
-          "answers/s",
+          "responses/s",
           "MB/s",
           "client CPU %",
           "simulator CPU %",
@@ -82,14 +82,14 @@ function choice(results: readonly Result[]): string | undefined {
   const against = (name: string, digits: number): string =>
     `${figureOf(own, name).toFixed(digits)} instead of ${figureOf(none, name).toFixed(digits)}`;
   return (
-    `The client's default pause is ${DEFAULT_THROTTLE_MS} ms: ${against("answersPerSecond", 1)} answers a second, ` +
-    `${against("clientCpuPercent", 0)} % of a core here and ${against("simulatorCpuPercent", 0)} % in the pool, ` +
+    `The client's default pause is ${DEFAULT_THROTTLE_MS} ms: ${against("answersPerSecond", 1)} responses a second, ` +
+    `${against("clientCpuPercent", 0)} % of a core in the client and ${against("simulatorCpuPercent", 0)} % in the pool, ` +
     `for a p99 of ${formatMs(figureOf(own, "p99Ms"))} instead of ${formatMs(figureOf(none, "p99Ms"))} ms.`
   );
 }
 
 const NOTES = [
-  "* The simulator writes the time of a change into the changed VM; both processes run on one machine and read one clock. An object that changes twice between two answers comes once, with the time of its last change: that is what coalescing is for, and why fewer changes are seen than made when the pause is long.",
-  "* A pool itself waits 50 ms before it answers and looks for changes every 50 ms: no client can be faster than that.",
-  "* CPU is in percent of one core, worker threads included. Medians of `n` fresh processes on one simulator, pauses in turn forwards and backwards.",
+  "* The simulator writes the time of a change into the changed VM; both processes use the clock of one machine. XAPI merges the changes of an object between two responses into one event, so that fewer changes are received than made when the pause is long.",
+  "* XAPI waits 50 ms before it responds and checks for changes every 50 ms: no client can be faster.",
+  "* CPU is in percent of one core, worker threads included. Medians of `n` fresh processes on one simulator, pauses in ascending and descending order in turn.",
 ].join("\n");

@@ -20,7 +20,7 @@ const MIB = 2 ** 20;
 
 /** A disk on its way through the server, beside a plain proxy that carries the same bytes. */
 export const exportBench: Bench = {
-  summary: "How fast a disk goes through the server, beside a plain proxy.",
+  summary: "Throughput of a disk export, compared with a plain proxy.",
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 5);
@@ -60,7 +60,8 @@ export const exportBench: Bench = {
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    if (figureOf(result, "share") !== 1) throw new Error("it came in part");
+    if (figureOf(result, "share") !== 1)
+      throw new Error("the download is incomplete");
   }
 }
 
@@ -69,7 +70,7 @@ export function exportDocument(report: Report): string {
   return markdownDocument([
     "# Exports",
     "Written by `npm run bench -- export`; do not edit.",
-    "A raw disk of 2 GiB, from a simulated pool to a client, over plain HTTP: pool, serverUnderTest and client are processes of their own on one machine. The plain proxy is Node's own http in both directions; checksum is the server telling the SHA-256 of all bytes.",
+    "A raw disk of 2 GiB, from a simulated pool to a client, over plain HTTP: pool, tested program and client are separate processes on one machine. `proxy` is a plain proxy with Node's http in both directions; `server` is xo-server; `checksum` is xo-server when it also computes the SHA-256 of all bytes.",
     measuredOn(report),
     targetTable(exportTargets(report)),
     markdownTable(
@@ -79,7 +80,7 @@ export function exportDocument(report: Report): string {
       })),
       report.results.map((result) => columns.map(([, cell]) => cell(result))),
     ),
-    "CPU is the serverUnderTest's. Memory is how much more the serverUnderTest had at the most than when it began, by its resident set every 20 ms; blocks of its event loop are its own, without waiting for a core.",
+    "CPU is that of the tested program. Memory is the largest growth of its resident set, sampled every 20 ms. Blocks of its event loop exclude the time in which it waited for a core.",
   ]);
 }
 
@@ -91,7 +92,7 @@ function exportTargets({ results }: Report): Target[] {
     );
   return [
     atLeast(
-      "speed of a plain proxy of the same bytes",
+      "speed compared with a plain proxy",
       0.8,
       speed("server") / speed("proxy"),
     ),
@@ -107,9 +108,9 @@ const fixed =
   };
 
 const columns: readonly (readonly [string, (result: Result) => string])[] = [
-  ["serverUnderTest", ({ mode }) => mode],
+  ["program", ({ mode }) => mode],
   ["MB/s", fixed("megabytesPerSecond")],
   ["CPU, ms a GiB", fixed("cpuMsPerGib")],
-  ["memory, MiB more", fixed("grownBytes", MIB)],
+  ["growth of memory, MiB", fixed("grownBytes", MIB)],
   ["longest block, ms", fixed("longestOwnBlockMs", 1, 1)],
 ];

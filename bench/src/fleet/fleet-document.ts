@@ -83,7 +83,7 @@ const growth = (value: number): string =>
 
 const LIVE: readonly Line[] = [
   ["objects", "objects", formatCount],
-  ["jsonBytes", "JSON of the answers", megabytes],
+  ["jsonBytes", "JSON of the responses", megabytes],
   ["ms", "all pools watched after", ms],
   ["firstPoolMs", "the first of them after", ms],
   ["loadCpuMs", "CPU of loading", ms],
@@ -102,10 +102,10 @@ const LIVE: readonly Line[] = [
   ...blockLines("views", "building views"),
   ["firstQueryMs", "first live query, which builds the index of its class", ms],
   ["slowestQueryMs", "slowest of the ten", ms],
-  ["askBlockLongestOwnMs", "longest own block meanwhile", ms],
+  ["queryBlockLongestOwnMs", "longest own block meanwhile", ms],
   ["restCpuPercent", "CPU when idle", percent],
   ["changesSeenPerSecond", "changes reported a second", formatCount],
-  ["wireBytesPerSecond", "bytes of event answers", kilobytes],
+  ["wireBytesPerSecond", "bytes of event responses", kilobytes],
   ["churnCpuPercent", "CPU under churn", percent],
   ["simulatorCpuPercent", "CPU of the simulator meanwhile", percent],
   ["p50Ms", "from change to inventory, p50", ms],
@@ -159,8 +159,8 @@ function blockLines(phase: string, when: string): Line[] {
 }
 
 const NOTES = [
-  "* **Blocks** are gaps of a 1 ms timer on the main thread; caused by the process itself is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are built, and in a second minute of churn: the timer would be most of the CPU when idle, so CPU and latency come from the minute before.",
-  "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, receives it; one VM of sixteen is measured. XAPI itself waits 50 ms, and the client pauses between two answers of a pool.",
-  "* **The day** is fed as fast as the inventory takes it: answers of `event.from` as bytes of the wire, read by the parser and applied as usual, in batches of every size, the clock of the inventory set forward by an hour at a time. Growth is the slope of the best line through the hourly samples after the first quarter, each after a full collection.",
+  "* **Blocks** are gaps of a 1 ms timer on the main thread; caused by the process itself is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are built, and in a second minute of churn: the timer itself would be most of the CPU use when idle, so CPU and latency are measured in the minute before.",
+  "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, receives it; one VM of sixteen is measured. XAPI itself waits 50 ms, and the client pauses between two responses of a pool.",
+  "* **The day** is replayed as fast as the inventory can process it: responses of `event.from` as bytes, parsed and applied as usual, in batches of all sizes; the clock of the inventory is advanced by an hour at a time. Growth is the slope of a linear fit of the hourly samples after the first quarter, each after a full garbage collection.",
   "* **Restart**: a first process has loaded the fleet with a snapshot cache of the last run and has ended; times of the second count from the start of its process.",
 ].join("\n");

@@ -18,7 +18,7 @@ export function inventoryDocument(report: Report): string {
   const section = (name: Section): Result[] =>
     results.filter(({ place }) => place === name);
   return markdownDocument([
-    "# The inventory: questions, live queries, feed, caches, restart, memory",
+    "# The inventory: queries, live queries, change feed, caches, restart, memory",
     "Written by `npm run bench -- inventory`; do not edit.",
     measuredOn(report),
     "## Targets",
@@ -37,12 +37,10 @@ export function inventoryDocument(report: Report): string {
       section("churn"),
       (lines) => figureTable("Kept", lines, CHURN),
     ),
-    ...part(
-      "Reading everything a second time",
-      section("second-read"),
-      (lines) => figureTable("Bound of the cache", lines, SECOND_READ),
+    ...part("Second read of all objects", section("second-read"), (lines) =>
+      figureTable("Bound of the cache", lines, SECOND_READ),
     ),
-    ...part("Restart, the pool out of reach", section("restart"), (lines) =>
+    ...part("Restart, the pool unreachable", section("restart"), (lines) =>
       figureTable("", lines, RESTART),
     ),
     ...part("Memory", section("memory"), (lines) =>
@@ -66,16 +64,16 @@ function queriesSections(lines: readonly Result[]): string[] {
   const pools = [...new Set(lines.map(({ pool }) => pool))];
   return pools.flatMap((pool) =>
     part(
-      "Questions",
+      "Queries",
       lines.filter((line) => line.pool === pool),
-      (own) => figureTable("Question", own, QUERIES),
+      (own) => figureTable("Query", own, QUERIES),
     ),
   );
 }
 
 const BLOCKS: readonly Figure[] = [
   shown("longest block ms", "longestBlockMs", formatMs),
-  shown("of it own ms", "longestOwnBlockMs", formatMs),
+  shown("without waits for a core ms", "longestOwnBlockMs", formatMs),
 ];
 
 const QUERIES: readonly Figure[] = [
@@ -93,14 +91,14 @@ function liveFigures(lines: readonly Result[]): Figure[] {
   return [
     shown("CPU ms a change", "cpuMsPerChange", formatMs),
     {
-      title: "over no reader",
+      title: "added by readers",
       text: (figure) => formatMs(figure("cpuMsPerChange") - without),
     },
     shown("updates", "updates", formatCount),
     shown("bytes an update", "bytesPerUpdate", formatCount),
     shown("p50 ms", "latencyMs", formatMs),
     shown("p99 ms", "latencyP99Ms", formatMs),
-    shown("kept answers", "results", formatCount),
+    shown("cached results", "results", formatCount),
     shown("opening all, ms", "openMs", formatMs),
     ...BLOCKS,
   ];
@@ -113,7 +111,7 @@ const FAN_OUT: readonly Figure[] = [
   shown("messages a change", "messagesPerChange", formatCount),
   shown("bytes a message", "bytesPerMessage", formatCount),
   shown("CPU us a reader", "cpuUsPerReader", formatMs),
-  shown("the write alone, us", "plainCpuUsPerReader", formatMs),
+  shown("plain write, us", "plainCpuUsPerReader", formatMs),
   ...BLOCKS,
 ];
 
@@ -155,23 +153,23 @@ function memoryFigures(lines: readonly Result[]): Figure[] {
     shown("objects", "objects", formatCount),
     shown("retained MB", "retainedBytes", formatMegabytes),
     {
-      title: "against the JSON",
+      title: "compared with the JSON",
       text: (figure) => formatRatio(figure("retainedBytes") / json),
     },
     shown("B an object", "retainedBytesPerObject", formatCount),
-    shown("of it heap, B", "retainedHeapBytesPerObject", formatCount),
+    shown("of that on the heap, B", "retainedHeapBytesPerObject", formatCount),
     shown("RSS at rest MB", "settledRssBytes", formatMegabytes),
   ];
 }
 
 const HOW_TO_READ = [
-  "* Each run is a fresh process; rows take turns, every second round backwards; figures are medians of `n` runs.",
-  "* **Questions** go to a catalog in the measured process, each wording once, so that no answer is known; `ms` is the median of a kind's wordings, `slowest ms` the worst. Objects are those of the simulator's fleets, 1,000 VMs a pool, with the classes that views of VMs read.",
-  '* **Blocks** are gaps of a 1 ms timer on the main thread; "of it own" takes away what the thread waited for a core.',
-  "* **Live queries**: 20 VMs change at a time, ten times a second, every tenth of them halts; a window is 50 rows. Latency is from the event's arrival to the reader, the feed's window of 50 ms included.",
-  '* **Sent to many readers**: CPU of a change with readers, less that without, by reader; "the write alone" is the same bytes written to the same sockets with nothing around it. The other ends are in another process.',
-  "* **A pool that changes** is a simulated pool in a process of its own. Shares of digests and patches are those of samples of a CPU profile in which their files are on the stack, idle time taken off.",
-  "* **A second time**: the bound is a part of what an unbounded cache holds after all was read once.",
-  "* **Restart**: from the start of the process, the pool does not answer: until the program is loaded (the server: until it listens), all objects are in the inventory, all views are made. `inventory` is a program without anything else, `xo-server` the real one, asked over HTTP.",
-  "* **Memory** is heap and buffers of the main thread after a full collection, over what was there before; `npm xen-api` in the same round.",
+  "* Each run is a new process; rows are measured in turn, in reverse order every second round; figures are medians of `n` runs.",
+  "* **Queries** are answered by a catalog in the measured process. Each variant runs once, so that no result is cached; `ms` is the median of the variants, `slowest ms` the maximum. Objects are those of the simulator's fleets, 1,000 VMs a pool, with the classes that views of VMs read.",
+  "* **Blocks** are gaps of a 1 ms timer on the main thread; the next column excludes the time in which the thread waited for a core.",
+  "* **Live queries**: 20 VMs change at a time, ten times a second, every tenth of them halts; a window is 50 rows. Latency is from the arrival of the event to the reader, including the window of 50 ms of the feed.",
+  '* **Sent to many readers**: CPU of a change with readers, less that without, divided by the readers; "plain write" is the same bytes written to the same sockets without the feed. The clients are in another process.',
+  "* **A pool that changes** is a simulated pool in a separate process. Shares of digests and patches are the samples of a CPU profile that have their files on the stack, without idle time.",
+  "* **Second read**: the bound is relative to the size of an unbounded cache after one read of all objects.",
+  "* **Restart**: times from the start of the process, while the pool does not respond: until the program is loaded (the server: until it listens), until all objects are in the inventory, and until all views are built. `inventory` is a program with the inventory only, `xo-server` the server, measured over HTTP.",
+  "* **Memory** is the growth of heap and buffers of the main thread, after full garbage collections; `npm xen-api` in the same round.",
 ].join("\n");

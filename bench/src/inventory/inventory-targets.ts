@@ -14,7 +14,7 @@ type Find = (section: Section, mode: string) => Result | undefined;
  * Done once, when a class is requested for the first time; not part of any
  * query.
  */
-const SET_UP = "the very first: makes all views";
+const SET_UP = "the first query: builds all views";
 
 /** Compares the results of a run with the targets of the inventory. */
 export function checkTargets(results: readonly Result[]): Target[] {

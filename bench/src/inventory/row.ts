@@ -20,7 +20,7 @@ export type Section =
   | "restart"
   | "memory";
 
-/** A fleet of 100,000 takes a minute to load and to question. */
+/** A fleet of 100,000 takes a minute to load and to query. */
 const TIMEOUT_MS = 300_000;
 
 /** The name that `--only` selects. */

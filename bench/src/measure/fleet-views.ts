@@ -7,7 +7,7 @@ import {
   type LiveUpdate,
 } from "@xo-server/inventory";
 import { percentile } from "../harness/figures.js";
-import { fleetQuestions } from "./fleet-questions.js";
+import { fleetQueries } from "./fleet-queries.js";
 
 /** Classes that a server with an open page follows. */
 const FOLLOWED = [
@@ -50,11 +50,11 @@ export class FleetViews {
     for (const className of FOLLOWED) await this.catalog.follow(className);
   }
 
-  /** @returns how long the first answers took, in milliseconds */
-  async ask(): Promise<readonly number[]> {
+  /** @returns times until the first results, in milliseconds */
+  async openLiveQueries(): Promise<readonly number[]> {
     const queries = createQueries(this.catalog);
     const times: number[] = [];
-    for (const request of fleetQuestions) {
+    for (const request of fleetQueries) {
       const start = performance.now();
       await queries.live(request, (update) => {
         this.#noteUpdate(update);

@@ -107,7 +107,7 @@ async function follow(views: FleetViews): Promise<Figures> {
   await views.follow();
   const { ms, cpuMs } = work.stop();
   const watched = blockFigures("views", await blocks.stop());
-  const answers = await ask(views);
+  const queries = await openLiveQueries(views);
   await collectGarbage();
   const { stats } = views.catalog;
   return {
@@ -119,14 +119,14 @@ async function follow(views: FleetViews): Promise<Figures> {
     viewsRetainedBytes: heldBytes() - heldBefore,
     viewsRssBytes: process.memoryUsage().rss,
     ...watched,
-    ...answers,
+    ...queries,
   };
 }
 
-async function ask(views: FleetViews): Promise<Figures> {
+async function openLiveQueries(views: FleetViews): Promise<Figures> {
   const blocks = watchBlocks();
-  const times = await views.ask();
-  const watched = blockFigures("ask", await blocks.stop());
+  const times = await views.openLiveQueries();
+  const watched = blockFigures("query", await blocks.stop());
   return {
     firstQueryMs: times[0]!,
     slowestQueryMs: Math.max(...times),

@@ -17,7 +17,7 @@ const WINDOW = 50;
 raiseHeapGrowth();
 const job = await readJob<LiveQueriesJob>();
 const { catalog, queries, pools } = await openGuestFleet(job.size, {
-  // The default bound is what a server needs; here each reader may ask something of its own.
+  // The default bound is what a server needs; here each reader may have its own query.
   maxResults: job.readers + 1,
 });
 await catalog.follow("VM");

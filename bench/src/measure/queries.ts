@@ -4,33 +4,33 @@ import { median } from "../harness/figures.js";
 import { openGuestFleet } from "./guest-fleet.js";
 import { readJob, reportFigures } from "./job.js";
 import type { QueriesJob } from "./queries-job.js";
-import { questions, type Question } from "./questions.js";
 import { measureWork, type WorkFigures } from "./stopwatch.js";
+import { typicalQueries, type TypicalQuery } from "./typical-queries.js";
 
-/** Between questions: garbage and timers of the one before are not the next one's. */
-const CALM_MS = 20;
+/** Pause in ms between queries, so that garbage collection and timers of one are not measured with the next. */
+const PAUSE_MS = 20;
 
 // As the server does.
 raiseHeapGrowth();
 const { size } = await readJob<QueriesJob>();
 const { queries } = await openGuestFleet(size);
 const figures: Record<string, number> = {};
-report("the very first: makes all views", [
+report("the first query: builds all views", [
   await measureWork(() => queries.page({ type: "VM", limit: 50 })),
 ]);
-for (const question of questions) report(question.name, await ask(question));
+for (const query of typicalQueries) report(query.name, await measure(query));
 reportFigures(figures);
 
-async function ask({ wordings }: Question): Promise<WorkFigures[]> {
+async function measure({ variants }: TypicalQuery): Promise<WorkFigures[]> {
   const taken: WorkFigures[] = [];
-  for (const wording of wordings) {
-    await setTimeout(CALM_MS);
-    taken.push(await measureWork(() => wording(queries)));
+  for (const run of variants) {
+    await setTimeout(PAUSE_MS);
+    taken.push(await measureWork(() => run(queries)));
   }
   return taken;
 }
 
-/** Figures of a line carry its name in front of a slash. */
+/** Names of figures begin with the name of the row and a slash. */
 function report(name: string, taken: readonly WorkFigures[]): void {
   const all = (figure: keyof WorkFigures) => taken.map((one) => one[figure]);
   figures[`${name}/ms`] = median(all("ms"));

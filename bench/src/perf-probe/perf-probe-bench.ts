@@ -25,7 +25,7 @@ const DETECTORS: readonly PerfProbeJob["detector"][] = [
 /** What it costs to know that the event loop was blocked. */
 export const perfProbeBench: Bench = {
   summary:
-    "Cost of the always-on detector of event-loop blocks, beside its alternatives.",
+    "Cost of the always-on detection of event-loop blocks, compared with alternatives.",
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 5);
@@ -76,9 +76,9 @@ function jobOf(
 export function perfProbeDocument(report: Report): string {
   const [none] = report.results;
   return markdownDocument([
-    "# Watching the event loop",
+    "# Monitoring of the event loop",
     "Written by `npm run bench -- perf-probe`; do not edit.",
-    "What a process pays for a detector of event-loop blocks: per `await` of a resolved promise, per turn of the loop (`setImmediate`), and while it has nothing to do.",
+    "Cost of detecting event-loop blocks: for each `await` of a resolved promise, for each iteration of the loop (`setImmediate`), and when idle.",
     measuredOn(report),
     markdownTable(
       [
@@ -86,7 +86,7 @@ export function perfProbeDocument(report: Report): string {
         ...[
           "ns an await",
           "against none",
-          "ns a turn",
+          "ns an iteration",
           "against none",
           "idle CPU, ms a second",
           "n",

@@ -24,7 +24,8 @@ const TIMEOUT_MS = 600_000;
 
 /** Plans of many kinds, beside Pacemaker's, and beside a search that tries everything. */
 export const placementBench: Bench = {
-  summary: "What runs where: full plans, failures, balance, beside Pacemaker.",
+  summary:
+    "Placement plans: full pools, failures, balance, compared with Pacemaker.",
   usage: placementUsage,
   async run(args) {
     const options = parsePlacementOptions(args, documentsFolder);

@@ -25,7 +25,7 @@ const PUBLISHED = "docs/benchmarks/pools.json";
 /** Time, blocks, CPU and memory of loading whole pools, by every way there is. */
 export const poolsBench: Bench = {
   summary:
-    "From connecting until every object is there: time, event-loop blocks, CPU, memory.",
+    "From connecting until all objects are loaded: time, event-loop blocks, CPU, memory.",
   usage: poolsUsage,
   async run(args) {
     const options = parsePoolsOptions(args, documentsFolder);

@@ -14,8 +14,8 @@ export function poolsDocument(report: Report): string {
   return markdownDocument([
     "# Loading pools",
     "Written by `npm run bench -- pools A B C`; do not edit.",
-    "From connecting until every object of the pool is there, in a process that does nothing else, against a simulated pool in a process of its own. Lower is better.",
-    "![Time to load each pool, by way of loading](pools.svg)",
+    "Time from connecting until all objects of the pool are loaded, in a process that does nothing else; the simulated pool is a separate process. Lower is better.",
+    "![Time to load each pool, by mode](pools.svg)",
     measuredOn(report),
     "## Targets",
     targetTable(checkTargets(results)),
@@ -94,7 +94,7 @@ function manySection(results: readonly Result[]): string[] {
   if (many.length === 0) return [];
   return [
     "## A, B, C and forty pools of profile C at once",
-    "One process, `auto`, all 43 pools connected in the same moment. A small pool alone is the same process with nothing beside it.",
+    'One process, `auto`, all 43 pools connected at the same time. "Without A, B and C": the same process with the forty small pools only.',
     markdownTable(
       [
         { title: "" },
@@ -110,16 +110,16 @@ function manySection(results: readonly Result[]): string[] {
 
 const MANY_FIGURES: readonly (readonly [name: string, title: string])[] = [
   ["longestBlockMs", "longest block, ms"],
-  ["longestOwnBlockMs", "of it own, ms"],
+  ["longestOwnBlockMs", "without waits for a core, ms"],
   ["blocksOver50Ms", "blocks over 50 ms, ms"],
-  ["ms", "all 43 pools there, ms"],
-  ["poolAMs", "pool A there, ms"],
-  ["poolBMs", "pool B there, ms"],
-  ["poolCMs", "pool C there, ms"],
-  ["smallFirstMs", "first of the forty there, ms"],
-  ["smallMedianMs", "median of the forty there, ms"],
-  ["smallLastMs", "last of the forty there, ms"],
-  ["aloneLastMs", "last of the forty when they load without A, B and C, ms"],
+  ["ms", "all 43 pools loaded, ms"],
+  ["poolAMs", "pool A loaded, ms"],
+  ["poolBMs", "pool B loaded, ms"],
+  ["poolCMs", "pool C loaded, ms"],
+  ["smallFirstMs", "first of the forty loaded, ms"],
+  ["smallMedianMs", "median of the forty loaded, ms"],
+  ["smallLastMs", "last of the forty loaded, ms"],
+  ["aloneLastMs", "last of the forty loaded, without A, B and C, ms"],
   ["cpuMs", "CPU, ms"],
 ];
 
@@ -138,10 +138,10 @@ function manyRows(result: Result): string[][] {
 }
 
 const HOW_TO_READ = [
-  "* Our rows with a worker start with the first parser thread up, as it is in a running server; a process that starts and loads in one go needs 60 to 100 ms more. `xml-rpc:xmlrpc` and `xml-rpc:expat` also turn values back into JSON bytes, so they are slower than bare uses of those packages: compare `peer:xen-api:xml-rpc` too.",
-  "* Each run is a fresh process; rows take turns, every second round backwards; figures are medians of `n` runs. Rows that take more than 4 s are run three times, more than 10 s twice.",
-  "* **Modes.** `auto` is the server's default. `json-rpc`, `json-in-xml` (from a simulated pool of the XenServer 7 time) and `xml-rpc` force a transport; `xml-rpc` alone is our one-pass reader, `:expat` is node-expat, `:xmlrpc` the parser of the npm package `xmlrpc`. **Place**: `main` parses on the main thread, `worker` always in worker threads, `auto` by size.",
-  "* **References.** `download` reads the same listing over as many connections with node:http and throws the bytes away; `download:onread` lets a socket write into one fixed buffer, which is the floor of this machine; `download+parse` adds one `JSON.parse` an answer. `peer:xen-api:*` is the npm package `xen-api`, from `connect()` to `objectsFetched`.",
-  '* **Blocks** are gaps of a 1 ms timer on the main thread, the same probe in all rows; "blocks > 50 ms" adds up the full length of those longer than that. "Of it own" is the longest gap less the time in which the thread was ready but had no core: what is left when other processes, the simulator among them, are taken away.',
-  "* **Memory.** The peak is the highest resident size of the whole process since the load began; the baseline is the resident size just before it. Retained is heap and buffers of the main thread after a full collection, over what was there before.",
+  "* Our rows with a worker start when the first parser thread is running, as in a running server; a new process needs 60 to 100 ms more. `xml-rpc:xmlrpc` and `xml-rpc:expat` also convert values back into JSON bytes, so they are slower than those packages alone: compare `peer:xen-api:xml-rpc`.",
+  "* Each run is a new process; rows are measured in turn, in reverse order every second round; figures are medians of `n` runs. Rows that take more than 4 s are run three times, more than 10 s twice.",
+  "* **Modes.** `auto` is the server's default. `json-rpc`, `json-in-xml` (from a simulated XenServer 7 pool) and `xml-rpc` force a transport; `xml-rpc` alone is our one-pass reader, `:expat` is node-expat, `:xmlrpc` the parser of the npm package `xmlrpc`. **Place**: `main` parses on the main thread, `worker` always in worker threads, `auto` by size.",
+  "* **References.** `download` reads the same listing over as many connections with node:http and discards the bytes; `download:onread` lets a socket write into one fixed buffer, which is the minimum on this machine; `download+parse` adds one `JSON.parse` for each response. `peer:xen-api:*` is the npm package `xen-api`, from `connect()` to `objectsFetched`.",
+  '* **Blocks** are gaps of a 1 ms timer on the main thread, the same probe in all rows; "blocks > 50 ms" adds up the full length of those longer than that. "Of it own" is the longest gap less the time in which the thread was ready but had no core.',
+  "* **Memory.** The peak is the highest resident size of the whole process since the load began; the baseline is the resident size just before it. Retained is the growth of heap and buffers of the main thread, after full garbage collections.",
 ].join("\n");

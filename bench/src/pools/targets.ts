@@ -43,7 +43,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
       figureOf(many, "longestBlockMs"),
     ),
     atMost(
-      "A, auto: peak RSS above the baseline against the bytes of the answers",
+      "A, auto: peak RSS above the baseline compared with the bytes of the responses",
       2,
       (figureOf(auto, "peakRssBytes") - figureOf(auto, "baselineRssBytes")) /
         jsonBytes,

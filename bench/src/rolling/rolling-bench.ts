@@ -25,7 +25,7 @@ const MAX_PARALLEL = 16;
 /** How often VMs move, and how long it takes, to update all hosts of a pool. */
 export const rollingBench: Bench = {
   summary:
-    "Migrations and length of a rolling update, beside one host at a time.",
+    "Migrations and duration of a rolling update, compared with one host at a time.",
   usage: runUsage,
   async run(args) {
     const { out, smoke } = readRunOptions(args, 1);

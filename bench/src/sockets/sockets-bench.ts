@@ -71,15 +71,15 @@ export function checkShape({ results }: Report): void {
 /** `docs/benchmarks/sockets.md`, from the results alone. */
 export function socketsDocument(report: Report): string {
   return markdownDocument([
-    "# Very many sockets",
+    "# Thousands of WebSocket connections",
     "Written by `npm run bench -- sockets`; do not edit.",
-    "One server with its ordinary limits and a small pool; clients in another process, from several addresses of this machine, signed in and subscribed to all changes.",
+    "One server with its default limits and a small pool; clients in another process, from several addresses of this machine, signed in and subscribed to all changes.",
     measuredOn(report),
     markdownTable(
       columns.map(([title]) => ({ title, align: "right" as const })),
       report.results.map((result) => columns.map(([, cell]) => cell(result))),
     ),
-    "Memory after a full collection; blocks of the event loop are those of the server's own, without waiting for a core. A push is one change of a VM in the pool until a client has read it: the pool's and the catalog's pauses (300 ms) are in it.",
+    "Memory after a full garbage collection; blocks of the event loop exclude the time in which the server waited for a core. A push is the time from the change of a VM in the pool until a client has read it, including the pauses of the pool and of the catalog (300 ms).",
   ]);
 }
 

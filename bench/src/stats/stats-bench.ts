@@ -75,7 +75,7 @@ function rowsOf(smoke: boolean): Row[] {
       ? []
       : [
           {
-            name: "memory, roomy",
+            name: "memory, large bound",
             memory: { ...memory, limitBytes: LARGE_LIMIT },
           },
         ]),

@@ -21,7 +21,7 @@ export function statsDocument(report: Report): string {
     table(serverColumns, servers),
     "CPU in per cent of one core; blocks of the event loop less waits for a core. The lag is the mean from a host's measurement until lists and filters know of it: hosts measure every 5 s, and figures are published every 5 s.",
     "## Memory",
-    "100 pools of 1,000 VMs with 25 figures each, of which ten minutes are kept; with room for all of them, and with the bound that a machine of 8 GiB has. What is used is the growth of the process, after a full collection.",
+    "100 pools of 1,000 VMs with 25 figures each, of which ten minutes are kept; with a bound that is large enough for all of them, and with the bound of a machine with 8 GiB. Used memory is the growth of the process, after a full garbage collection.",
     table(memoryColumns, memory),
   ]);
 }
@@ -39,7 +39,7 @@ function checkTargets(results: readonly Result[]): Target[] {
       met: Number.isNaN(cpu) ? undefined : cpu < MOST_PERCENT,
     },
     atMostMs(
-      "Longest block, waits for a core taken off",
+      "Longest block, without waits for a core",
       MOST_BLOCK_MS,
       figureOf(of("followed"), "longestOwnBlockMs"),
     ),
@@ -82,7 +82,7 @@ const serverColumns: readonly Column[] = [
   ["longest block, ms", fixed("longestOwnBlockMs", 1)],
   ["hosts", fixed("hosts", 0)],
   ["objects", fixed("objects", 0)],
-  ["answers a second", fixed("answersPerSecond", 1)],
+  ["responses a second", fixed("answersPerSecond", 1)],
   ["lag, s", fixed("lagSeconds", 1)],
   ["all hosts' graphs, first, ms", fixed("coldMs", 0)],
   ["again, ms", fixed("warmMs", 0)],

@@ -28,7 +28,7 @@ export function webDocument(report: Report): string {
     ...report.results
       .filter(({ failure }) => failure !== undefined)
       .map(({ mode, failure }) => `Not measured: ${mode} VMs: ${failure}.`),
-    "Medians of the runs, least and most in brackets. Warm: the browser has the page's files, the server its columns; from the key that sends the password to the frame after the one with the rows. A key: from its press to other rows. A change: from the call that renames a VM in the pool to its name on the page; the pool's pause of 300 ms between two answers is in it. Server just restarted: a signed-in user opens the list as soon as the server listens, its data are those of the run before. The heap is what the page's scripts hold after a full collection, with the list open and the pools changing; its growth is the slope over the run, an hour of it by extrapolation.",
+    "Medians of the runs, with minimum and maximum in brackets. Warm: the browser has the page's files, the server its columns; from the key that sends the password to the frame after the one with the rows. A key: from its press to other rows. A change: from the call that renames a VM in the pool to its name on the page; including the pause of 300 ms between two responses of the pool. Server just restarted: a signed-in user opens the list as soon as the server listens; its data are those of the previous run. The heap is what the page's scripts hold after a full garbage collection, with the list open and the pools changing; its growth is the slope over the run, extrapolated to an hour.",
   ]);
 }
 

@@ -12,12 +12,12 @@ const LARGE = 2200;
 const ROUNDS = 3;
 
 const titles = {
-  calls: "calls and answers",
+  calls: "calls and responses",
   oneWay: "notifications to the server",
   baseline: "ws alone, echo",
 } as const;
 
-// Calls and answers over one socket, and notifications one way; the same through `ws` alone.
+// Calls and responses over one socket, and notifications one way; the same through `ws` alone.
 const job = await readJob<ApiJob>();
 const server = await MeasuredServer.start(job);
 const plain = await startPlainServer();

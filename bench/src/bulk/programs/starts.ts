@@ -7,7 +7,7 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import type { BulkJob } from "../bulk-job.js";
 import { Ping } from "../ping.js";
 
-// Starts a number of VMs of a pool, by a bare XAPI client or by the server.
+// Starts a number of VMs of a pool, by a plain XAPI client or by the server.
 
 /**
  * Duration of the measurement of background work: all hosts are polled for statistics once in it.
@@ -15,7 +15,7 @@ import { Ping } from "../ping.js";
 const IDLE_MS = 5_000;
 
 const job = await readJob<BulkJob>();
-reportFigures(job.starter === "bare" ? await bare(job) : await bulk(job));
+reportFigures(job.program === "bare" ? await bare(job) : await bulk(job));
 
 async function bare({ pool, vms, concurrency }: BulkJob) {
   const { url, user, password } = pool;

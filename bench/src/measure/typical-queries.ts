@@ -1,18 +1,18 @@
 import type { PageRequest, Queries } from "@xo-server/inventory";
 
-/** One line of the table: the same question in several wordings, each new to the catalog. */
-export interface Question {
+/** One row of the table: variants of a query, none of which is cached. */
+export interface TypicalQuery {
   readonly name: string;
-  readonly wordings: readonly ((queries: Queries) => Promise<unknown>)[];
+  readonly variants: readonly ((queries: Queries) => Promise<unknown>)[];
 }
 
 const FIRST_PAGE = 50;
 
 /** Typical queries of VMs by users and programs. */
-export const questions: readonly Question[] = [
-  // A user types "db-prod-12" into the search box: each key is a new question.
+export const typicalQueries: readonly TypicalQuery[] = [
+  // A user types "db-prod-12" into the search field: each key is a new query.
   pages(
-    "a key in the search box",
+    "a key in the search field",
     ["d", "db", "db-", "db-p", "db-pr", "db-prod", "db-prod-1"].map(
       (search) => ({ search }),
     ),
@@ -57,18 +57,18 @@ export const questions: readonly Question[] = [
   ]),
   {
     name: "twenty pages by cursor",
-    wordings: [(queries) => readPages(queries, 20)],
+    variants: [(queries) => readPages(queries, 20)],
   },
   {
     name: "count",
-    wordings: ["power_state:suspended", "tags:prod", "name_label:7"].map(
+    variants: ["power_state:suspended", "tags:prod", "name_label:7"].map(
       (filter) => (queries) => queries.count({ type: "VM", filter }),
     ),
   },
   ...["$pool", "$container", "power_state", "os_version.distro", "tags"].map(
-    (by): Question => ({
+    (by): TypicalQuery => ({
       name: `group by ${by}`,
-      wordings: ["", "power_state:running", "name_label:web"].map(
+      variants: ["", "power_state:running", "name_label:web"].map(
         (filter) => (queries) => queries.group({ type: "VM", filter }, by),
       ),
     }),
@@ -78,10 +78,10 @@ export const questions: readonly Question[] = [
 function pages(
   name: string,
   requests: readonly Partial<PageRequest>[],
-): Question {
+): TypicalQuery {
   return {
     name,
-    wordings: requests.map(
+    variants: requests.map(
       (request) => (queries) =>
         queries.page({ type: "VM", limit: FIRST_PAGE, ...request }),
     ),
@@ -92,7 +92,7 @@ function filters(
   name: string,
   ends: readonly string[],
   start: string,
-): Question {
+): TypicalQuery {
   return pages(
     name,
     ends.map((end) => ({ filter: start + end })),

@@ -5,7 +5,7 @@ const WINDOW = { offset: 0, limit: 50 };
 /**
  * Queries of ten users: mostly lists of machines, in many orders, most of them on their first page.
  */
-export const fleetQuestions: readonly LiveRequest[] = [
+export const fleetQueries: readonly LiveRequest[] = [
   { type: "VM", ...WINDOW },
   { type: "VM", filter: "power_state:Running", ...WINDOW },
   { type: "VM", search: "web prod", ...WINDOW },
