@@ -11,7 +11,7 @@ const server = {
   ...bare,
   cpuMsPerVm: 8,
   longestOwnBlockMs: 12,
-  pingP99Ms: 4,
+  healthP99Ms: 4,
 };
 
 t.test(

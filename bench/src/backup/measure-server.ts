@@ -8,7 +8,7 @@ import { ServerProcess } from "../harness/server-process.js";
 import { toResult, type Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { startSimulator, type Simulator } from "../harness/simulator.js";
-import { HealthWatch } from "../whole/health-watch.js";
+import { HealthWatch } from "../measure/health-watch.js";
 import type { ServerBlocks } from "./programs/server-probe.js";
 
 /** Mode of the result. */
@@ -116,7 +116,7 @@ async function measureWith(
     await client.call("job.runNow", { id, wait: true });
     const ms = performance.now() - before;
     const cpuMs = processCpuMs(server.pid) - cpuBefore;
-    const { p99Ms, longestMs } = health.stop();
+    const { p99Ms, longestMs } = await health.stop();
     process.kill(server.pid, "SIGUSR2");
     const blocks = await readBlocks(file);
     const { disks, read } = await disksOf(client, id);

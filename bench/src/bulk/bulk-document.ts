@@ -50,5 +50,5 @@ const columns: readonly (readonly [string, (result: Result) => string])[] = [
   ["CPU, ms a VM", fixed("cpuMsPerVm")],
   ["all VMs, s", fixed("ms", 1_000)],
   ["longest block, ms", fixed("longestOwnBlockMs")],
-  ["/health p99, ms", fixed("pingP99Ms")],
+  ["/health p99, ms", fixed("healthP99Ms")],
 ];

@@ -5,7 +5,7 @@ import { processCpuMs } from "../harness/process-cpu.js";
 import { ServerProcess } from "../harness/server-process.js";
 import type { PoolAddress } from "../harness/simulator.js";
 import { setChurn } from "../measure/set-churn.js";
-import { HealthWatch } from "./health-watch.js";
+import { HealthWatch } from "../measure/health-watch.js";
 import { measureRequests } from "./requests.js";
 import { VM_LIST } from "./vm-list.js";
 
@@ -59,7 +59,7 @@ export async function measureStart({
     const list = await untilComplete(client, server.startedAt, vms);
     const listCpuMs = processCpuMs(server.pid);
     const requests = await measureRequests(client, vms);
-    const { p99Ms, longestMs } = health.stop();
+    const { p99Ms, longestMs } = await health.stop();
     client.close();
     const longest = "xo_event_loop_longest_block_seconds";
     const longestBlockMs = 1_000 * (await server.read(longest));

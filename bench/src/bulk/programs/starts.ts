@@ -3,9 +3,9 @@ import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import { fullScale } from "../../api/api-scale.js";
 import { MeasuredServer } from "../../api/measured-server.js";
+import { HealthWatch } from "../../measure/health-watch.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { BulkJob } from "../bulk-job.js";
-import { Ping } from "../ping.js";
 
 // Starts a number of VMs of a pool, by a plain XAPI client or by the server.
 
@@ -63,7 +63,7 @@ async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   await server.begin();
   await pause(IDLE_MS);
   const idle = await server.end();
-  const ping = new Ping(server.url);
+  const health = new HealthWatch(server.url);
   await server.begin();
   const startedAt = performance.now();
   const result = (await admin.call("bulk.run", {
@@ -74,7 +74,7 @@ async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   })) as { readonly succeeded: number };
   const ms = performance.now() - startedAt;
   const { cpuMs, longestOwnBlockMs } = await server.end();
-  const pingP99Ms = await ping.end();
+  const { p99Ms: healthP99Ms } = await health.stop();
   admin.close();
   await server.stop();
   const own = cpuMs - (idle.cpuMs * ms) / IDLE_MS;
@@ -82,7 +82,7 @@ async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
     succeeded: result.succeeded,
     ms,
     longestOwnBlockMs,
-    pingP99Ms,
+    healthP99Ms,
     cpuMsPerVm: own / ids.length,
   };
 }
