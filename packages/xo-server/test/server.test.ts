@@ -52,6 +52,28 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
   t.equal(after.headers.get("cache-control"), "no-store");
 });
 
+t.test(
+  "it stays ready while a pool that is added, or connected again, is loaded",
+  async (t) => {
+    const { get, pools, connect } = await startTestServer(t, TWO_POOLS);
+    for (const pool of pools) pool.become({ state: "watching", loadMs: 10 });
+    t.equal((await get("/health/ready")).status, 200);
+    const admin = await (await connect()).signIn();
+    const added = { host: "192.0.2.4", username: "root", password: "hunter2" };
+    const id = await admin.ask("server.add", added);
+    const health = await get("/health/ready");
+    t.equal(health.status, 200);
+    t.match(await health.json(), {
+      pools: { total: 3, byState: { watching: 2, connecting: 1 } },
+    });
+    pools[2]!.become({ state: "watching", loadMs: 10 });
+    await admin.ask("server.disable", { id });
+    await admin.ask("server.enable", { id });
+    t.equal(pools[3]!.current.state, "connecting");
+    t.equal((await get("/health/ready")).status, 200);
+  },
+);
+
 t.test("every answer has the security headers", async (t) => {
   const { get } = await startTestServer(t);
   for (const path of ["/", "/health", "/absent"]) {

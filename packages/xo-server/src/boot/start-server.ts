@@ -123,6 +123,7 @@ async function boot(
   await connecting;
 
   startBackground(dispatcher, started, logger, stops);
+  core.pools.endStart();
   readiness.isReady = true;
   // Added last, so that it is the first step of a stop.
   stops.push("drain", () => {

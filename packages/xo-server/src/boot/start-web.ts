@@ -61,7 +61,12 @@ export async function startWeb(
     ...(core.copies && { copies: core.copies.server }),
     ...(core.relays && { events: core.relays.server }),
     consoles: { consoles, tickets: services.tickets },
-    readHealth: () => toHealth(readiness, pools.list(), store.state),
+    readHealth: () =>
+      toHealth(readiness, {
+        pools: pools.list(),
+        poolsOfStart: pools.listOfStart(),
+        store: store.state,
+      }),
     readMetrics: startMetrics({
       ...core,
       objects: views,

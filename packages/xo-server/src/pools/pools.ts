@@ -39,7 +39,14 @@ export interface Pools {
   disconnect(id: string): Promise<boolean>;
   /** Resolves when all pools connected so far have been created, or have failed. */
   created(): Promise<void>;
+  /**
+   * Ends the start of the server: pools that are connected from now on are not listed
+   * by `listOfStart`.
+   */
+  endStart(): void;
   list(): PoolStatus[];
+  /** The pools that were connected during the start of the server, and not again since. */
+  listOfStart(): PoolStatus[];
   /** Summaries for checks every second; a full status would count the objects of each class. */
   listSummaries(): PoolSummary[];
   /** @throws XoError NOT_CONNECTED */
@@ -66,6 +73,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Connects pools in groups, so that a start with many pools does not block the event loop. */
 export function createPools(options: PoolsOptions): Pools {
   const slots: PoolSlot[] = [];
+  let ofStart: ReadonlySet<PoolSlot> | undefined;
   return {
     connect(all) {
       let turn: Promise<void> | undefined;
@@ -86,7 +94,14 @@ export function createPools(options: PoolsOptions): Pools {
     async created() {
       await Promise.all(slots.map((slot) => slot.created));
     },
+    endStart() {
+      ofStart = new Set(slots);
+    },
     list: () => slots.map((slot) => slot.status()),
+    listOfStart: () =>
+      slots
+        .filter((slot) => ofStart?.has(slot) ?? true)
+        .map((slot) => slot.status()),
     listSummaries: () => slots.map((slot) => slot.summary()),
     xapi(id) {
       const xapi = slots.find((slot) => slot.id === id)?.xapi;

@@ -6,7 +6,8 @@ export interface Health {
   /** The process responds. */
   readonly live: true;
   /**
-   * Started, and every pool was listed once or has failed and is being retried.
+   * Started, and every pool of the start was listed once or has failed and is being
+   * retried.
    */
   readonly ready: boolean;
   /** The server is stopping: load balancers must send it no more clients. */
@@ -38,17 +39,28 @@ export interface Readiness {
   readonly isLeaving: boolean;
 }
 
-/** Ready: started, not stopping, and no pool is being loaded for the first time. */
+export interface HealthSources {
+  readonly pools: readonly PoolStatus[];
+  /** Those of them that were connected during the start. */
+  readonly poolsOfStart: readonly PoolStatus[];
+  readonly store: Store["state"];
+}
+
+/**
+ * Ready: started, not stopping, and no pool of the start is being loaded. A pool that is
+ * added later changes nothing: all servers of a database connect it at the same time,
+ * and a load balancer would be left without servers.
+ */
 export function toHealth(
   { isReady, isDraining, isLeaving }: Readonly<Readiness>,
-  pools: readonly PoolStatus[],
-  store: Store["state"],
+  { pools, poolsOfStart, store }: HealthSources,
 ): Health {
   const byState: Partial<Record<PoolState, number>> = {};
   for (const { state } of pools) byState[state] = (byState[state] ?? 0) + 1;
   return {
     live: true,
-    ready: isReady && !isDraining && !isLeaving && pools.every(isSettled),
+    ready:
+      isReady && !isDraining && !isLeaving && poolsOfStart.every(isSettled),
     draining: isDraining,
     leaving: isLeaving,
     pools: { total: pools.length, byState },
