@@ -81,6 +81,38 @@ const namesOf = (things: readonly Thing[]) =>
   things.map(({ name_label }) => String(name_label)).toSorted();
 
 t.test(
+  "a job that is not resumed after a crash runs as a task of REST",
+  LIMIT,
+  async (t) => {
+    const { start } = await setUp(t);
+    const { api } = await start();
+    const [vm] = (await api.all({ type: "VM" })) as [Thing];
+    const job = {
+      type: "call",
+      name: "snapshot",
+      method: "vm.snapshot",
+      paramsVector: {
+        type: "crossProduct",
+        items: [{ type: "set", values: [{ id: vm.id }] }],
+      },
+    };
+    const id = await api.ask("job.create", { job });
+    const answer = await api.rest(
+      "POST",
+      `/jobs/${String(id)}/actions/run`,
+      {},
+    );
+    t.equal(answer.status, 202);
+    const { taskId } = (await answer.json()) as { taskId: string };
+    const task = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+    t.match(await task.json(), { status: "success" });
+    t.match(await runsOf(api, id), [
+      { status: "success", taskId, calls: [{ status: "success" }] },
+    ]);
+  },
+);
+
+t.test(
   "a snapshot job takes snapshots, and deletes its own",
   LIMIT,
   async (t) => {

@@ -193,6 +193,7 @@ export class Runs {
           runId: run.id,
           ...(how.choice === undefined ? {} : { choice: how.choice }),
         } satisfies RunState);
+      else work.declineResume();
       return this.#execute(run, job, { ...how, work });
     };
     if (input !== undefined) settle(doIt(input));

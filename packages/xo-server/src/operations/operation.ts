@@ -140,7 +140,7 @@ export interface Operation<S = never> {
    * persisted (`task.persistState`): in the same task, for the same user, with the
    * rights that the user has then. Not called for a task without a state, so a task of
    * such an operation cannot begin a XAPI task, or another step, before it has persisted
-   * one (`tasks/require-state.ts`). Absent: the server waits for running XAPI tasks,
+   * one, or declined (`tasks/require-state.ts`). Absent: the server waits for running XAPI tasks,
    * and the task reports what was not done.
    */
   readonly resume?: (

@@ -5,20 +5,20 @@ import type { StepWriter } from "./step-journal.js";
  * disk before work begins, such as the start of a XAPI task, while the task has no
  * persisted state. Recovery calls `resume` only for tasks with a state, so that
  * work which began without one would never be cleaned up.
- * @param hasState whether the task has called `persistState`
+ * @param isPrepared whether the task has called `persistState`, or `declineResume`
  * @returns a writer whose `put` rejects with Error, an error of the program, until then
  */
 export function requireState(
   steps: StepWriter,
   operation: string,
-  hasState: () => boolean,
+  isPrepared: () => boolean,
 ): StepWriter {
   return {
     get isClosed() {
       return steps.isClosed;
     },
     async put(key, body) {
-      if (!hasState())
+      if (!isPrepared())
         throw new Error(
           `${operation} can be resumed, but has begun work before it persisted a state`,
         );

@@ -99,7 +99,7 @@ export class RunningTask {
       canResume?.(operation) !== true
     )
       return writer;
-    return requireState(writer, operation, () => this.node.hasState);
+    return requireState(writer, operation, () => this.node.isPrepared);
   }
 
   /** Restores a task that the previous run of the server left pending. */

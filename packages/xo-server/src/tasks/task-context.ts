@@ -42,6 +42,11 @@ export interface TaskContext {
    * @param state JSON without secrets
    */
   persistState(state: object): Promise<void>;
+  /**
+   * Declares, instead of `persistState`, that this task is not resumed although its operation
+   * has a `resume`: recovery waits for its XAPI tasks, and reports what was not done.
+   */
+  declineResume(): void;
   /** Persists one step by key; steps with other keys remain. Parts persist steps of their task. */
   persistStep(key: string, state: object): Promise<void>;
   /** Like `persistStep`, but delayed: the last steps may be lost in a crash. */
@@ -65,6 +70,7 @@ export const untrackedTask: TaskContext = {
   warn: () => undefined,
   part: (_name, run) => run(untrackedTask),
   persistState: () => Promise.resolve(),
+  declineResume: () => undefined,
   persistStep: () => Promise.resolve(),
   persistStepSoon: () => undefined,
   runXapiTask: (_name, _subject, run) =>

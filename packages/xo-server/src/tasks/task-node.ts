@@ -55,6 +55,7 @@ export class TaskNode implements TaskContext {
   #counts: TaskCounts | undefined;
   #result: object | undefined;
   #persistedState: object | undefined;
+  #declinesResume = false;
 
   constructor(options: TaskNodeOptions) {
     const { id, signal, clock, before, kept } = options;
@@ -100,9 +101,9 @@ export class TaskNode implements TaskContext {
     return this.#endedAt;
   }
 
-  /** Whether a state was persisted, see `persistState`. */
-  get hasState(): boolean {
-    return this.#persistedState !== undefined;
+  /** Whether a state was persisted, or none is needed, see `persistState` and `declineResume`. */
+  get isPrepared(): boolean {
+    return this.#persistedState !== undefined || this.#declinesResume;
   }
 
   /** Number of retained parts. */
@@ -158,6 +159,10 @@ export class TaskNode implements TaskContext {
   persistState(state: object): Promise<void> {
     this.#persistedState = state;
     return this.#options.onKeep();
+  }
+
+  declineResume(): void {
+    this.#declinesResume = true;
   }
 
   persistStep(key: string, state: object): Promise<void> {

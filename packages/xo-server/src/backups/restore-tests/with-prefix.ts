@@ -17,6 +17,7 @@ export function withPrefix(task: TaskContext, prefix: string): TaskContext {
     runXapiTask: (name, subject, run) => task.runXapiTask(name, subject, run),
     reportCounts: (counts) => task.reportCounts(counts),
     persistState: (state) => task.persistStep(`${prefix}state`, state),
+    declineResume: () => undefined,
     persistStep: (key, state) => task.persistStep(`${prefix}${key}`, state),
     persistStepSoon: (key, state) =>
       task.persistStepSoon(`${prefix}${key}`, state),
