@@ -11,6 +11,11 @@ export const errorTable = {
   CONNECTION_TIMEOUT: row("no response from {address} within {ms} ms", 504),
   EVENTS_SILENT: row("no events from {pool} for {seconds} s: {reason}", 504),
   CALL_TIMEOUT: row("no response to {method} within {ms} ms", 504),
+  CALL_NOT_SENT: row(
+    "{method} was not sent: no connection to {pool} within {ms} ms: {reason}",
+    503,
+    9,
+  ),
   TLS_UNTRUSTED: row(
     "the certificate of {address} is not trusted ({reason}); its SHA-256 fingerprint is {fingerprint}",
     502,

@@ -62,6 +62,8 @@ export interface CallExecutorOptions {
   readonly rpc: Rpc;
   readonly queue: CallQueue;
   readonly clock: MonotonicClock;
+  /** Of the pool, for errors. */
+  readonly label: string;
   /**
    * Time without the beginning of a response after which it is checked whether the
    * coordinator answers at all, in ms.
@@ -122,7 +124,7 @@ export class CallExecutor {
       request.onBatch?.(batch);
     };
     for (let attempt = 0; ; attempt++) {
-      const connected = await this.#options.session.ready(signal);
+      const connected = await this.#untilConnected(request, signal);
       try {
         return await this.#attempt(
           { ...request, onBatch, signal },
@@ -143,6 +145,26 @@ export class CallExecutor {
         if (hasDelivered || request.isRetried === false) throw error;
         signal.throwIfAborted();
       }
+    }
+  }
+
+  /** @throws XoError CALL_NOT_SENT: there was no session within the time limit */
+  async #untilConnected(
+    { method, timeoutMs }: CallRequest,
+    signal: AbortSignal,
+  ): Promise<Connected> {
+    const { session, label } = this.#options;
+    try {
+      return await session.ready(signal);
+    } catch (error) {
+      if (!(error instanceof XoError) || error.code !== "CALL_TIMEOUT")
+        throw error;
+      const reason = session.failure?.message ?? "no response to the login";
+      throw new XoError(
+        "CALL_NOT_SENT",
+        { method, pool: label, ms: timeoutMs, reason },
+        session.failure,
+      );
     }
   }
 

@@ -55,6 +55,7 @@ export function createComponents(
     rpc,
     queue,
     clock,
+    label,
     patienceMs,
   });
   const pacing = new EventPacing(clock);

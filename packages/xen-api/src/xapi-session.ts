@@ -59,6 +59,7 @@ export class XapiSession {
   #generation = 0;
   /** Failed rounds since the last login: passing rejections are its first ones. */
   #rejections = 0;
+  #failure: Error | undefined;
   /** Reason of the last pause; undefined while connected. */
   #reported: string | undefined;
   #poolUuid: string | undefined;
@@ -75,6 +76,11 @@ export class XapiSession {
   /** Undefined: not connected. */
   get current(): Connected | undefined {
     return this.#connected;
+  }
+
+  /** Why there is no connection; undefined: connected, or no attempt has failed yet. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   get logins(): number {
@@ -142,7 +148,10 @@ export class XapiSession {
           error instanceof XapiError && error.code === "SESSION_INVALID";
         if (!this.#invalidate(stale)) return;
         if (isSessionGone) void this.#establish([stale.address]);
-        else void this.#establish([], { failed: stale.address });
+        else {
+          this.#failure = cause;
+          void this.#establish([], { failed: stale.address });
+        }
       })
       .finally(() => {
         this.#probing = undefined;
@@ -193,6 +202,7 @@ export class XapiSession {
       if (this.#ended.signal.aborted) return;
       cause = await this.#round(round === 0 ? first : [], why.failed);
       if (cause === undefined) return;
+      this.#failure = cause;
       if (isPermanent(cause)) this.#waiters.rejectImpatient(cause);
     }
   }
@@ -258,7 +268,7 @@ export class XapiSession {
       if (tried.has(url) || signal.aborted || this.#connected !== undefined)
         return "tried";
       tried.add(url);
-      this.#setState({ name: "connecting", address: addressName(address) });
+      this.#setConnecting(address);
       try {
         const open = await this.#options.login.open(address, signal);
         await this.#adopt(open, signal);
@@ -322,6 +332,7 @@ export class XapiSession {
     this.#poolUuid = open.pool.uuid;
     const generation = ++this.#generation;
     this.#rejections = 0;
+    this.#failure = undefined;
     this.#reported = undefined;
     const connected: Connected = { ...open, generation };
     this.#connected = connected;
@@ -350,6 +361,16 @@ export class XapiSession {
 
   #closed(): XoError {
     return new XoError("CLOSED", { what: this.#options.label });
+  }
+
+  #setConnecting(to: Address): void {
+    const cause = this.#failure;
+    const address = addressName(to);
+    this.#setState({
+      name: "connecting",
+      address,
+      ...(cause && { cause }),
+    });
   }
 
   #setState(state: XapiState): void {

@@ -5,7 +5,12 @@ import type { TransportName } from "./options.js";
 /** The transitions are documented at the class XapiSession. */
 export type XapiState =
   | { readonly name: "disconnected" }
-  | { readonly name: "connecting"; readonly address: string }
+  | {
+      readonly name: "connecting";
+      readonly address: string;
+      /** Why the attempts since the last connection failed. Absent: none has failed yet. */
+      readonly cause?: Error;
+    }
   | {
       readonly name: "connected";
       readonly address: string;

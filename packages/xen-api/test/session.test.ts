@@ -258,6 +258,48 @@ t.test(
 );
 
 t.test(
+  "the reason why a pool is not connected is known during the next attempt, and in the error of a call that was not sent",
+  async (t) => {
+    const pool = await startPool(t);
+    const clock = new FakeClock();
+    const xapi = clientOf(t, pool, { clock, random: () => 1 });
+    await xapi.connect();
+    const refuse = () => ({ error: ["SESSION_INVALID", SESSION] });
+    pool.answer(({ method }) =>
+      isLogin(method) ? { error: ["HOST_STILL_BOOTING"] } : refuse(),
+    );
+    await t.rejects(xapi.call("VM.start", ["OpaqueRef:1"]));
+    await until(() => xapi.state.name === "backing-off");
+    pool.answer(({ method }) =>
+      isLogin(method) ? { silent: true } : refuse(),
+    );
+    const before = pool.calls.length;
+    clock.endPauses(60_000);
+    await until(() => pool.calls.length > before);
+    t.match(xapi.state, {
+      name: "connecting",
+      cause: { code: "HOST_STILL_BOOTING" },
+    });
+    const call = xapi.call("VM.start", ["OpaqueRef:1"], { timeoutMs: 1_000 });
+    const failure = t.rejects(call, {
+      code: "CALL_NOT_SENT",
+      message:
+        /^VM\.start was not sent: no connection to root@127\.0\.0\.1 within 1000 ms: .*HOST_STILL_BOOTING/,
+    });
+    clock.advance(1_000);
+    await failure;
+    t.equal(pool.methods.filter((name) => name === "VM.start").length, 1);
+    pool.answer(poolScript());
+    clock.advance(60_000);
+    await until(() => {
+      clock.endPauses(60_000);
+      return xapi.state.name === "connected";
+    });
+    t.notOk("cause" in xapi.state);
+  },
+);
+
+t.test(
   "a pool that stays unreachable is tried every 10 s at least, and reported once",
   async (t) => {
     let isBooting = true;

@@ -62,8 +62,8 @@ export class XapiPool implements LivePool {
   summary(): PoolSummary {
     const { settings, xapi } = this.#options;
     const { state } = xapi;
-    const error =
-      state.name === "backing-off" ? state.cause : this.#mirror.lastError;
+    const failure = "cause" in state ? state.cause : undefined;
+    const error = failure ?? this.#mirror.lastError;
     return {
       id: settings.id,
       label: settings.label,

@@ -254,6 +254,10 @@ export const general: Widened<typeof words> = {
       title: "Zeitüberschreitung der Anfrage",
       todo: "Der Host ist erreichbar, antwortet aber nicht rechtzeitig. Prüfen Sie seine Last oder starten Sie den Toolstack mit „xe-toolstack-restart“ neu.",
     },
+    CALL_NOT_SENT: {
+      title: "Pool nicht erreichbar",
+      todo: "Die Aktion wurde nicht gesendet. Prüfen Sie, ob der Koordinator läuft und von diesem Server erreichbar ist.",
+    },
     RESULT_UNKNOWN: {
       title: "Ergebnis unbekannt",
       todo: "Die Antwort des Pools ging verloren, und die Aktion wurde nicht noch einmal gesendet. Prüfen Sie das Objekt, bevor Sie sie wiederholen.",

@@ -253,6 +253,10 @@ export const general = {
       title: "Request timeout",
       todo: "The host is reachable but does not respond in time. Check its load, or restart the toolstack with “xe-toolstack-restart”.",
     },
+    CALL_NOT_SENT: {
+      title: "Pool not reachable",
+      todo: "The action was not sent. Check that the coordinator runs and can be reached from this server.",
+    },
     RESULT_UNKNOWN: {
       title: "Result unknown",
       todo: "The response of the pool was lost, and the action was not sent again. Check the object before you repeat it.",
