@@ -1,4 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { TaskListener } from "./task-changes.js";
@@ -69,6 +70,9 @@ export class OtherServerTasks {
       this.#since = since;
       await this.#findRemoved();
     } catch (error) {
+      // The database reports itself that it is unavailable.
+      if (error instanceof XoError && error.code === "STORE_UNAVAILABLE")
+        return;
       logger.warn("tasks of other servers could not be read", { error });
     }
   }
