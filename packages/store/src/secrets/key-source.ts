@@ -80,7 +80,11 @@ function keyFile(file: string): KeySource {
     async load(mayCreate) {
       const text = await readPrivate(file);
       if (text !== undefined) return parseKeys(description, text.split("\n"));
-      if (!mayCreate) throw invalid(description, "it is missing");
+      if (!mayCreate)
+        throw invalid(
+          description,
+          "it is missing, and a new key could not decrypt the secrets in the database: restore the file, or copy it from another server of this database",
+        );
       await createFile(file, [Key.random()]);
       // Another server may have created the file first: its key is used.
       const content = (await readPrivate(file)) ?? "";
