@@ -121,9 +121,8 @@ async function boot(
   );
   loggers.named("xo:main").info(`Web server listening on ${url}`);
   await connecting;
-
-  startBackground(dispatcher, started, logger, stops);
   core.pools.endStart();
+  startBackground(dispatcher, started, logger, stops);
   readiness.isReady = true;
   // Added last, so that it is the first step of a stop.
   stops.push("drain", () => {
