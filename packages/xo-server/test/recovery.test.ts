@@ -45,6 +45,7 @@ class FakePool {
   session = "OpaqueRef:session";
   readonly endedSessions: string[] = [];
   onEndSession: () => void = () => undefined;
+  onDestroy: () => void = () => undefined;
   /** @returns the session with which a call is sent */
   onSend: () => string = () => this.session;
 
@@ -82,6 +83,7 @@ class FakePool {
         wait(ref, options?.signal),
       call: async (method: string) => {
         if (method === "task.get_all_records") return this.records;
+        if (method === "task.destroy") this.onDestroy();
         if (method === "VM.get_current_operations") return this.operations;
         return method === "VM.get_power_state" ? this.powerState : "";
       },
@@ -245,6 +247,30 @@ t.test(
     t.equal(task?.tasks?.length, 1);
     t.same(pool.asked, ["VM.start"], "it is asked once");
     t.same(audit, ["success"]);
+    await settle();
+    t.equal(stepStore.rows.size, 0);
+  },
+);
+
+t.test(
+  "the outcome of a XAPI task that was found again is stored before the pool deletes that task",
+  async (t) => {
+    const { open, begin, restart, pool, stepStore } = setUp(t, oneCall);
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    const { tasks, done } = await restart();
+    const stored: unknown[] = [];
+    pool.onDestroy = () => {
+      for (const { body } of stepStore.rows.values()) stored.push(body);
+    };
+    await pool.end("OpaqueRef:1");
+    await done;
+    t.match(stored, [
+      { ref: "OpaqueRef:1", method: "VM.start", ended: { status: "success" } },
+    ]);
+    t.match(await tasks.get(id, ada), { status: "success" });
+    await settle();
     t.equal(stepStore.rows.size, 0);
   },
 );

@@ -5,7 +5,12 @@ import type { Pools } from "../pools/pools.js";
 import { destroyEndedTask } from "./destroy-ended-task.js";
 import { EndedSessions } from "./ended-sessions.js";
 import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
-import type { XapiTask, XapiTaskEnd } from "./xapi-task.js";
+import {
+  toXapiTaskEnd,
+  XAPI_TASK_KEY,
+  type XapiTask,
+  type XapiTaskEnd,
+} from "./xapi-task.js";
 import { readGoalState, type GoalState } from "./power-state-goal.js";
 import { pause } from "./pause.js";
 import type { StepJournal } from "./step-journal.js";
@@ -126,8 +131,6 @@ export class XapiTaskWatch {
     };
     try {
       await xapi.watchTask(ref, { signal, onProgress });
-      void destroyEndedTask(xapi, ref);
-      return { name: "success" };
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
         const { text } = await readGoalState(xapi, xapiTask);
@@ -135,9 +138,26 @@ export class XapiTaskWatch {
         return { name: "unknown", reason };
       }
       if (error instanceof XoError && error.code === "CLOSED") throw error;
-      void destroyEndedTask(xapi, ref);
+      const ended = toXapiTaskEnd(error as Error);
+      await this.#settle(xapi, { ...xapiTask, ended }, part);
       return { name: "failure", error: error as Error };
     }
+    const ended = { status: "success" } as const;
+    await this.#settle(xapi, { ...xapiTask, ended }, part);
+    return { name: "success" };
+  }
+
+  /**
+   * Persists the end of a XAPI task before it is destroyed: a server that adopts the task after
+   * this one would otherwise find neither, and repeat the call.
+   */
+  async #settle(
+    xapi: Xapi,
+    xapiTask: XapiTask & { readonly ref: Ref },
+    part: TaskContext,
+  ): Promise<void> {
+    await part.persistStep(`${XAPI_TASK_KEY}${xapiTask.call}`, xapiTask);
+    void destroyEndedTask(xapi, xapiTask.ref);
   }
 }
 
