@@ -109,6 +109,20 @@ t.test(
   },
 );
 
+t.test("a removed object leaves nothing in the cache", async (t) => {
+  const pool = createPool();
+  const { inventory, handle, poll } = await mirror(pool);
+  readAll(inventory);
+  for (let i = 0; i < 3; i++) pool.delete("VM", `OpaqueRef:${3 * i}`);
+  await poll();
+  t.equal(inventory.stats.cache.records, RECORDS - 3);
+  pool.put("VM", "OpaqueRef:new", { uuid: "uuid-new" });
+  await poll();
+  t.match(inventory.get("p", "VM", "OpaqueRef:new"), { uuid: "uuid-new" });
+  t.equal(inventory.stats.cache.records, RECORDS - 2);
+  await handle.stop();
+});
+
 t.test("a removed pool leaves nothing in the cache", async (t) => {
   const { inventory } = await mirror(createPool());
   inventory.addPool("other", createPool());

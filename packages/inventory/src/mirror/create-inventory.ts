@@ -107,6 +107,7 @@ class PoolInventory implements Inventory {
       ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
       run: (steps, priority) => this.#slicer.run(id, steps, priority),
       spareSegments: this.#spareSegments,
+      cache: this.#cache,
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
       backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 10_000 },

@@ -7,6 +7,7 @@ import type {
   PoolSnapshot,
 } from "../snapshot-cache/pool-snapshot.js";
 import { PoolStore } from "../store/pool-store.js";
+import type { RecordCache } from "../store/record-cache.js";
 import type { ListingLimiter } from "./listing-limiter.js";
 import type { SpareBuffers } from "../store/spare-buffers.js";
 import {
@@ -61,6 +62,8 @@ export interface PoolMirrorOptions extends Omit<
   readonly snapshots?: SnapshotCache;
   /** Shared by all pools. */
   readonly spareSegments: SpareBuffers;
+  /** Shared by all pools; records of removed objects are evicted. */
+  readonly cache: RecordCache;
   /** Runs steps in the pool's lane of the slicer. */
   readonly run: (steps: Steps, priority?: Priority) => Promise<void>;
 }
@@ -91,6 +94,7 @@ export class PoolMirror {
         this.#isRestoring || this.#reflector.isMirrored(className),
       onRemove: (table, row) => {
         this.#snapshot?.noteRemoval(table, row);
+        options.cache.evictRow(table, row);
       },
       onChanged: (count) => {
         if (this.#isRestoring) return;

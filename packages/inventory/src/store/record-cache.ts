@@ -89,6 +89,12 @@ export class RecordCache {
     return undefined;
   }
 
+  /** Evicts the record of a row that is about to be removed; no lookup finds it afterwards. */
+  evictRow(table: RecordRows, row: number): void {
+    const place = this.#find(table, row);
+    if (place >= 0) this.#evict(place);
+  }
+
   /** Evicts all records of these tables, which are about to be dropped. */
   *evictTables(tables: ReadonlySet<RecordRows>): Steps {
     let scanned = 0;
