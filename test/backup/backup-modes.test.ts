@@ -79,3 +79,32 @@ t.test("a VM that fails is tried again", async (t) => {
   fail();
   t.equal((await run()).status, "failure", "once");
 });
+
+t.test("a VM that is deleted during its backup is named as such", async (t) => {
+  const { pools, vm, run } = await open(t, { retries: 2 });
+  const pool = pools[0]!;
+  pool.whenCalled("VDI.get_nbd_info", () => {
+    const { database } = pool;
+    const ref = database.byUuid("VM", vm.id)!;
+    const { snapshots } = database.get("VM", ref);
+    for (const one of [...(snapshots as string[]), ref])
+      database.destroy("VM", one);
+  });
+  pool.faults.set("drop", { value: true, method: "nbd" });
+  const lost = ["VDI", "OpaqueRef:lost"];
+  pool.failNext("http/get_export_raw_vdi", "HANDLE_INVALID", lost);
+  const { status, vms } = await run();
+  t.equal(status, "failure");
+  t.match(vms, [
+    {
+      error: {
+        code: "BACKUP_REFUSED",
+        message: `VM ${vm.id} cannot be backed up: it was deleted during the backup`,
+      },
+    },
+  ]);
+  t.notOk(
+    vms[0]?.warnings?.some((text) => /attempt|connected/.test(text)),
+    "it is not tried again, and the pool is not called disconnected",
+  );
+});

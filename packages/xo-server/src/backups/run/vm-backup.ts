@@ -2,6 +2,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../../objects/pool-objects.js";
 import type { TaskContext } from "../../tasks/task-context.js";
+import { isHandleInvalid } from "../../vms/rollback.js";
 import { snapshotModeOf } from "../jobs/settings.js";
 import type { SelectedVm } from "../jobs/vm-selection.js";
 import { toLoggedError, type VmLogEntry } from "../report/backup-log.js";
@@ -81,16 +82,29 @@ export class VmBackup {
 
   /** @returns why the attempt failed */
   async #attempt(): Promise<Error | undefined> {
+    let prepared: Prepared | undefined;
     try {
-      const prepared = await this.#prepare();
+      prepared = await this.#prepare();
       const snapshot = await this.#snapshot(prepared);
       const { signal } = this.#work;
       await this.#transfers.run(prepared, snapshot);
       if (signal.aborted) throw new XoError("ABORTED", { what: "the backup" });
-      return this.#transfers.failure();
+      const failure = this.#transfers.failure();
+      return failure && (await this.#explain(failure, prepared));
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      const failure = error instanceof Error ? error : new Error(String(error));
+      return prepared ? this.#explain(failure, prepared) : failure;
     }
+  }
+
+  /** @returns that the VM was deleted, if it was: the error is a consequence of it */
+  async #explain(error: Error, { vm, cleanupXapi }: Prepared): Promise<Error> {
+    const isDeleted = await cleanupXapi
+      .call("VM.get_uuid", [vm.ref])
+      .then(() => false, isHandleInvalid);
+    if (!isDeleted) return error;
+    const reason = "it was deleted during the backup";
+    return new XoError("BACKUP_REFUSED", { vm: vm.id, reason }, error);
   }
 
   /** Cleans up everything that the next backup does not need. */
@@ -135,7 +149,9 @@ export class VmBackup {
     try {
       found = this.#parts.objects.get(this.#vm.id, "VM");
     } catch (error) {
-      warn("the snapshot is left until the pool is connected")(error);
+      // Of a deleted VM nothing is left but the snapshot, which `Leftovers` deletes.
+      if (!(error instanceof XoError && error.code === "NO_SUCH_OBJECT"))
+        warn("the snapshot is left until the pool is connected")(error);
       return;
     }
     const { xapi, ref } = found;
