@@ -142,7 +142,9 @@ export function startProcess(
         reject(
           new WorkerError(
             "crashed",
-            `the worker ended by ${signal ?? `exit code ${code}`}: ${stderr.trim()}`,
+            [`the worker ended by ${endOf(code, signal)}`, stderr.trim()]
+              .filter((text) => text !== "")
+              .join(": "),
           ),
         );
     });
@@ -159,6 +161,13 @@ export function startProcess(
     input,
     cancel: () => child.stdin.end(),
   };
+}
+
+function endOf(code: number | null, signal: NodeJS.Signals | null): string {
+  // Linux ends processes so when memory is short.
+  return signal === "SIGKILL"
+    ? "SIGKILL (if nobody has sent it: memory is short, see the kernel log)"
+    : (signal ?? `exit code ${code}`);
 }
 
 /** Of a process that was just started: its threads inherit it. */
