@@ -526,9 +526,14 @@ def restore(repository, backup, disk_name, path):
 
 
 def name_in(properties):
-    """The name of a VM or disk, where the program that made the backup stored one."""
+    """The name of a VM or disk, where the program that made the backup stored one.
+
+    Whoever names a VM must not control the terminal, or begin lines of their own.
+    """
     name = properties.get("name_label") if isinstance(properties, dict) else None
-    return "  %s" % name if isinstance(name, str) and name else ""
+    if not isinstance(name, str) or not name:
+        return ""
+    return "  %s" % "".join(c if c.isprintable() else "?" for c in name)
 
 
 def list_backups(repository):
@@ -575,6 +580,8 @@ def main():
     to_file.add_argument("disk")
     to_file.add_argument("file")
     arguments = parser.parse_args()
+    # Of a terminal that cannot show every name.
+    sys.stdout.reconfigure(errors="backslashreplace")
     passphrase = None
     if arguments.recovery_key is None:
         passphrase = os.environ.get("XO_BACKUP_PASSPHRASE") or getpass.getpass(

@@ -135,3 +135,32 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
     await t.rejects(readFile(target), { code: "ENOENT" });
   });
 });
+
+t.test(
+  "the second reader lists names that a terminal must not interpret or cannot show",
+  { skip: missingPython() },
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "xo-backup-python-"));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const repository = await Repository.create(new FolderStorage(folder), {
+      passphrase: "Größe",
+      scryptN: 1024,
+    });
+    const name_label = "db\n00000000 \u001b[2J\u202ebd \u{1f4be}";
+    await writeBackup(repository, {
+      properties: { vm: { name_label } },
+      disks: [],
+    });
+    const list = async (encoding: string) => {
+      const env = { ...process.env, PYTHONIOENCODING: encoding };
+      const key = recoveryKey(repository.key);
+      const words = [program, folder, "--recovery-key", key, "list"];
+      return (await run("python3", words, { env })).stdout;
+    };
+    t.match(
+      await list("utf-8"),
+      /^\S+ {2}\S+Z {2}db\?00000000 \?\[2J\?bd 💾\n$/,
+    );
+    t.match(await list("ascii"), /bd \\U0001f4be\n$/);
+  },
+);
