@@ -4,6 +4,7 @@ import { operations, privilegeActions } from "@xo-server/xo-server";
 /** Path of each page that is written from the source, and how. */
 export const referencePages: Readonly<Record<string, () => string>> = {
   "docs/errors.md": toErrorPage,
+  "docs/operations.md": toOperationPage,
   "docs/privileges.md": toPrivilegePage,
 };
 
@@ -33,6 +34,50 @@ This page is written by \`npm run docs\` from
 [packages/model/src/errors.ts](../packages/model/src/errors.ts).
 
 ${toTable(["code", "HTTP", "JSON-RPC", "message"], rows)}`;
+}
+
+/** The page of operations, from their declarations. */
+function toOperationPage(): string {
+  const byNoun = new Map<string, string[]>();
+  for (const operation of operations.toSorted((one, other) =>
+    one.name < other.name ? -1 : 1,
+  )) {
+    const [noun = ""] = operation.name.split(".");
+    byNoun.set(noun, [...(byNoun.get(noun) ?? []), toEntry(operation)]);
+  }
+  const sections = [...byNoun].map(
+    ([noun, entries]) => `## ${noun}\n\n${entries.join("\n")}\n`,
+  );
+  return `# Operations
+
+All operations of the API: called by name over JSON-RPC and with \`xo-cli call\`, and by
+path over REST (below \`/rest/v0\`) if they have one. \`xo-cli methods WORDS\` searches them,
+\`xo-cli methods NAME\` describes one with the types of its parameters, as does the OpenAPI
+document at \`/rest/v0/docs/swagger.json\`. [The API](api.md) describes calls, lists,
+notifications and uploads; [privileges](privileges.md) lists the rights that operations need.
+
+This page is written by \`npm run docs\` from the declarations of the operations.
+
+${sections.join("\n")}`;
+}
+
+function toEntry({
+  name,
+  summary,
+  params,
+  rest = [],
+}: (typeof operations)[number]): string {
+  const routes = [rest]
+    .flat()
+    .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``);
+  const parameters = Object.keys(params.properties).map((key) => `\`${key}\``);
+  const details = [
+    ...(parameters.length > 0 ? [`Parameters: ${parameters.join(", ")}.`] : []),
+    ...(routes.length > 0 ? [`REST: ${routes.join(", ")}.`] : []),
+  ];
+  return [`- **${name}**: ${summary.replaceAll("*", "\\*")}`, ...details].join(
+    " ",
+  );
 }
 
 /** The page of privileges, from the permissions that operations declare. */

@@ -14,38 +14,33 @@ import {
   type ParameterInfo,
 } from "../server/method-info.js";
 import { nestedParameters } from "../server/nested-parameters.js";
+import { searchMethods, type FoundMethod } from "../server/search-methods.js";
 
-/** `xo-cli methods`: the full description of one method, or names and summaries of several. */
+/** `xo-cli methods`: the full description of one method, or usage and summaries of several. */
 export function methodsCommand(run: Run): Command {
   return new Command("methods")
-    .description("list API methods and their parameters")
+    .description("search API methods, and describe one")
     .argument(
-      "[pattern]",
-      "name of a method for its description, or part of a name; * matches anything",
+      "[words...]",
+      "name of a method for its description, part of a name (* matches anything), or words of its summary and parameters",
     )
-    .action((pattern: string | undefined, _options: object, command) => {
-      run(command as Command, (context) => printMethods(context, pattern));
+    .action((words: readonly string[], _options: object, command) => {
+      run(command as Command, (context) =>
+        printMethods(context, words.join(" ")),
+      );
     });
 }
 
-async function printMethods(
-  context: Context,
-  pattern: string | undefined,
-): Promise<void> {
+async function printMethods(context: Context, pattern: string): Promise<void> {
   const { terminal } = context;
   const all = await readMethods(await (await context.server()).connect());
-  const fits = pattern === undefined ? () => true : toTest(pattern);
-  const found = [...all]
-    .filter(([name]) => name === pattern || fits(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const one = all.get(pattern);
+  const found: readonly FoundMethod[] =
+    one === undefined ? searchMethods(all, pattern) : [[pattern, one]];
   if (found.length === 0)
     throw new RequestError(`no method matches ${pattern}`, "UNKNOWN_METHOD");
-  const one = pattern === undefined ? undefined : all.get(pattern);
-  if (terminal.json)
-    await terminal.jsonLine(
-      Object.fromEntries(one === undefined ? found : [[pattern!, one]]),
-    );
-  else if (one !== undefined) await terminal.write(toHelp(pattern!, one));
+  if (terminal.json) await terminal.jsonLine(Object.fromEntries(found));
+  else if (one !== undefined) await terminal.write(toHelp(pattern, one));
   else await terminal.write(found.map(toEntry).join(""));
 }
 
@@ -60,16 +55,7 @@ export async function printMethod(
   else await context.terminal.write(toHelp(name, info));
 }
 
-function toTest(pattern: string): (name: string) => boolean {
-  const source = pattern
-    .split("*")
-    .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
-    .join(".*");
-  const regex = new RegExp(pattern.includes("*") ? `^${source}$` : source, "i");
-  return (name) => regex.test(name);
-}
-
-function toEntry([name, info]: [string, MethodInfo]): string {
+function toEntry([name, info]: FoundMethod): string {
   const description = info.description ?? "";
   const lines = [
     usageOf(name, info),

@@ -40,7 +40,7 @@ const VmwareVmType = Type.Object({
 
 export const esxiListVms = defineOperation({
   name: "esxi.listVms",
-  summary: "List the VMs of an ESXi host or a vCenter server.",
+  summary: "List the VMs of VMware: of an ESXi host or a vCenter server.",
   params: Type.Object(connectionParameters, closed),
   result: Type.Array(VmwareVmType),
   permission: "admin",

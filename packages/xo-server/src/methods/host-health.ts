@@ -97,7 +97,7 @@ export const hostGetSmartctlInformation = defineOperation({
 export const hostIsHostServerTimeConsistent = defineOperation({
   name: "host.isHostServerTimeConsistent",
   summary:
-    "Return whether the clock of a host differs from that of the server by less than 2 s.",
+    "Return whether the clock of a host (NTP) differs from that of the server by less than 2 s.",
   params: Type.Object({ host: id }),
   result: Type.Boolean(),
   permission: { ...permission, id: ({ host }) => host },

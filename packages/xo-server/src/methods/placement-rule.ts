@@ -104,7 +104,8 @@ const EXAMPLE = "00000000-0000-4000-8000-000000000004";
 
 export const placementRuleCreate = defineOperation({
   name: "placementRule.create",
-  summary: "Create a placement rule for VMs of a pool and return its id.",
+  summary:
+    "Create a placement rule for VMs of a pool (affinity, anti-affinity or host affinity) and return its id.",
   params: Type.Object(
     {
       pool,

@@ -134,7 +134,7 @@ export const resourceSetRecomputeAllLimits = defineOperation({
   ...change,
   name: "resourceSet.recomputeAllLimits",
   summary:
-    "Do nothing; exists for clients of Xen Orchestra: here the usage is always computed from the objects.",
+    "Do nothing, for clients of Xen Orchestra: the usage is always computed from the objects.",
   params: Type.Object({}),
   handler: () => true,
 });

@@ -50,7 +50,7 @@ export const sessionCreateToken = defineOperation({
 export const sessionKeepAlive = defineOperation({
   name: "session.keepAlive",
   summary:
-    "Record activity of the user in this session, for the limit auth.sessionIdleMinutes. Calls that the web page sends on its own are no activity.",
+    "Record activity of the user in this session, for the limit auth.sessionIdleMinutes. Calls that the web page sends on its own are not activity.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Boolean(),
   permission: "user",

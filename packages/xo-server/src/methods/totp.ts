@@ -29,7 +29,7 @@ const closed = { additionalProperties: false } as const;
 export const userEnrolTotp = defineOperation({
   name: "user.enrolTotp",
   summary:
-    "Start the enrollment of two-factor authentication (TOTP) for the current user. user.confirmTotp completes it.",
+    "Start the enrollment of two-factor authentication (2FA, TOTP) for the current user. user.confirmTotp completes it.",
   params: Type.Object({ password }, closed),
   result: Type.Object({
     secret: Type.String({ description: "Secret, in Base32." }),
@@ -51,7 +51,7 @@ export const userEnrolTotp = defineOperation({
 export const userConfirmTotp = defineOperation({
   name: "user.confirmTotp",
   summary:
-    "Enable two-factor authentication (TOTP) of the current user by its first code.",
+    "Enable two-factor authentication (2FA, TOTP) of the current user by its first code.",
   params: Type.Object({ otp }, closed),
   result: Type.Boolean(),
   permission: "user",
@@ -73,7 +73,7 @@ export const userConfirmTotp = defineOperation({
 export const userRemoveTotp = defineOperation({
   name: "user.removeTotp",
   summary:
-    "Remove two-factor authentication (TOTP) of the current user, who confirms with the password. Administrators may name another user.",
+    "Remove two-factor authentication (2FA, TOTP) of the current user, who confirms with the password. Administrators may name another user.",
   params: Type.Object(
     {
       id: Type.Optional(

@@ -109,7 +109,8 @@ export const vdiCreate = defineOperation({
 
 export const vdiSet = defineOperation({
   name: "vdi.set",
-  summary: "Change settings of a disk. Its size can only be increased.",
+  summary:
+    "Change settings of a disk, or resize it: its size can only be increased.",
   params: settings,
   result: Type.Boolean(),
   permission: onId("administrate:set", "*"),

@@ -48,7 +48,7 @@ const imported = { permission: "admin", changes: true } as const;
 export const vmImportFromEsxi = defineOperation({
   name: "vm.importFromEsxi",
   summary:
-    "Import a VM of an ESXi host or a vCenter server that is powered off, and return its id.",
+    "Import a powered-off VM from VMware (an ESXi host or a vCenter server) and return its id.",
   params: Type.Object(
     {
       ...importParameters,
@@ -79,7 +79,7 @@ export const vmImportFromEsxi = defineOperation({
 export const vmImportMultipleFromEsxi = defineOperation({
   name: "vm.importMultipleFromEsxi",
   summary:
-    "Import VMs of an ESXi host or a vCenter server that are powered off. Returns which were created and why others were not.",
+    "Import powered-off VMs from VMware (an ESXi host or a vCenter server). Returns which were created, and why others were not.",
   params: Type.Object(
     {
       ...importParameters,

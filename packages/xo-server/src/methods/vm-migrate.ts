@@ -40,7 +40,7 @@ const params = Type.Object({
 export const vmMigrate = defineOperation({
   name: "vm.migrate",
   summary:
-    "Migrate a VM to another host, with its disks (storage migration) if necessary.",
+    "Migrate a VM to another host: a running VM without interruption (live migration), with its disks (storage migration) if necessary.",
   params,
   result: Type.Boolean(),
   permission: {

@@ -80,7 +80,7 @@ export const vmSet = defineOperation({
 export const vmSetAndRestart = defineOperation({
   ...shared,
   name: "vm.setAndRestart",
-  summary: "Shut a VM down, change its settings and start it again.",
+  summary: "Shut down a VM, change its settings and start it again.",
   params: Type.Object({
     id,
     ...settingParameters,

@@ -82,7 +82,10 @@ export const settingParameters = {
         Type.Integer({ minimum: 0, maximum: 1024 }),
         Type.String({ pattern: "^[0-9]{0,4}$" }),
       ],
-      { description: "Virtual CPUs of each virtual socket." },
+      {
+        description:
+          "Cores per socket: virtual CPUs of each virtual socket (CPU topology).",
+      },
     ),
   ),
   cpuWeight: orNull(
