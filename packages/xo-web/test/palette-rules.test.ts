@@ -123,7 +123,29 @@ t.test("standard terms find a page, in both languages", async (t) => {
     ["acknowledge", "/"],
     ["revoke token", "/settings/tokens"],
     ["maintenance mode", "/hosts"],
-    ["migrate", "/vms"],
+    ["live migrate", "/vms"],
+    ["snapshot", "/snapshots"],
+    ["clone", "/vms"],
+    ["template", "/templates"],
+    ["console", "/vms"],
+    ["resize disk", "/vdis"],
+    ["emergency", "/hosts"],
+    ["certificate", "/hosts"],
+    ["2FA", "/settings/account"],
+    ["OTP", "/settings/account"],
+    ["LDAP group", "/settings/sign-in"],
+    ["syslog", "/settings/audit"],
+    ["webhook", "/settings/alarms"],
+    ["retention", "/backup"],
+    ["cron", "/settings/jobs"],
+    ["CPU topology", "/vms"],
+    ["passthrough", "/hosts"],
+    ["VLAN", "/networks"],
+    ["bond", "/networks"],
+    ["MTU", "/networks"],
+    ["NTP", "/health-report"],
+    ["patch", "/updates"],
+    ["rolling reboot", "/pools"],
   ] as const)
     t.ok(path(typed).includes(page), typed);
   for (const [typed, page] of [
@@ -131,6 +153,15 @@ t.test("standard terms find a page, in both languages", async (t) => {
     ["Anti-Affinität", "/placement/rules"],
     ["Token widerrufen", "/settings/tokens"],
     ["Wartungsmodus", "/hosts"],
+    ["Live-Migration", "/vms"],
+    ["Konsole", "/vms"],
+    ["Notabschaltung", "/hosts"],
+    ["Zertifikat", "/hosts"],
+    ["2FA", "/settings/account"],
+    ["LDAP-Gruppe", "/settings/sign-in"],
+    ["CPU-Topologie", "/vms"],
+    ["NTP", "/health-report"],
+    ["rollierender Neustart", "/updates"],
   ] as const)
     t.ok(path(typed, de).includes(page), typed);
   t.notOk(path("").includes("/settings/tokens"), "only when it is searched");
@@ -147,6 +178,9 @@ t.test("an action is found by a synonym, after those by name", async (t) => {
     ).flatMap((entry) => (entry.kind === "action" ? [entry.action.id] : []));
   t.ok(ids("VM", "power off").includes("vm.hardShutdown"));
   t.ok(ids("VM", "clone").includes("vm.copy"));
+  t.ok(ids("VM", "quiesce").includes("vm.snapshot"));
+  t.ok(ids("VM", "live migrate").includes("vm.migrate"));
+  t.ok(ids("VM", "CPU topology").includes("vm.edit"));
   t.equal(ids("host", "evacuate")[0], "host.evacuate");
   t.ok(ids("host", "evacuate").includes("host.maintenance"));
   t.ok(ids("pool", "high availability").includes("pool.disableHa"));

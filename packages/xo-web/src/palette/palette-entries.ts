@@ -1,4 +1,4 @@
-import { Plus } from "@lucide/vue";
+import { Camera, Gauge, Plus } from "@lucide/vue";
 import type { Component } from "vue";
 import type { Action } from "../actions/plan/action.js";
 import type { Messages } from "../locale/messages.js";
@@ -61,19 +61,29 @@ export function actionEntries(
   return matches.toSorted((a, b) => isRefused(a) - isRefused(b));
 }
 
-/** The pages that match the typed text; the pages of the side bar if it is empty. */
+/** Pages that are not in the side bar. */
+const furtherPages = [
+  { page: "newVm", path: "/new/vm", icon: Plus },
+  { page: "snapshots", path: "/snapshots", icon: Camera },
+  { page: "status", path: "/status", icon: Gauge },
+] as const;
+
+/** The pages that match the typed text; all pages if it is empty. */
 export function pageEntries(
   typed: string,
   text: Messages,
 ): readonly (Entry & { kind: "page" })[] {
-  const { pages: names } = text.shell;
   const pages = [
     ...sidePages.flatMap(({ pages }) => pages),
-    { page: "newVm", path: "/new/vm", icon: Plus } as const,
-  ].map(({ page, path, icon }) => {
-    const terms = termsOf(text.palette.pageTerms, page);
-    return pageEntry({ label: names[page], path, icon, terms });
-  });
+    ...furtherPages,
+  ].map(({ page, path, icon }) =>
+    pageEntry({
+      label: text.shell.pages[page],
+      path,
+      icon,
+      terms: termsOf(text.palette.pageTerms, page),
+    }),
+  );
   if (typed.trim() === "") return pages;
   return matching([...pages, ...subpageEntries(text)], typed);
 }

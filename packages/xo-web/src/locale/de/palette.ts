@@ -23,25 +23,25 @@ export const palette: Messages["palette"] = {
   },
   pageTerms: {
     overview: "Dashboard, Alarme, Alarm bestätigen, Heatmap",
-    vms: "virtuelle Maschinen, starten, herunterfahren, Herunterfahren erzwingen, neu starten, suspendieren, pausieren, migrieren, klonen, kopieren, exportieren, in Vorlage umwandeln, Festplatte anschließen, Festplatte trennen",
+    vms: "virtuelle Maschinen, starten, herunterfahren, Herunterfahren erzwingen, neu starten, suspendieren, pausieren, migrieren, klonen, kopieren, exportieren, in Vorlage umwandeln, Festplatte anschließen, Festplatte trennen, CD auswerfen, Live-Migration, Konsole, CPU-Topologie, Kerne je Sockel, PCI durchreichen, vGPU",
     hosts:
-      "Server, Wartungsmodus, evakuieren, Host deaktivieren, Host aktivieren, neu starten, Toolstack, aus Pool entfernen, einschalten",
+      "Server, Wartungsmodus, evakuieren, Host deaktivieren, Host aktivieren, neu starten, Toolstack, aus Pool entfernen, einschalten, Notabschaltung, Zertifikat, Syslog, NTP, PCI durchreichen, USB durchreichen",
     pools:
       "Hochverfügbarkeit aktivieren, Hochverfügbarkeit deaktivieren, HA, Host hinzufügen, rollierender Neustart, Koordinator, Standard-SR",
     templates: "VM erstellen, in VM umwandeln",
     snapshots: "Checkpoint, zurücksetzen, wiederherstellen",
     srs: "Storage, SR, Speicherplatz zurückgewinnen, Wartungsmodus, NFS, iSCSI",
     vdis: "VDI, Disks, anschließen, trennen, vergrößern, Speichermigration, migrieren, importieren",
-    networks: "VLAN, Bond, MTU",
+    networks: "VLAN, Bond, MTU, neues Netzwerk, Datenverkehrsregeln, Firewall",
     pifs: "physische Schnittstellen, NIC, Management",
     topology: "Verkabelung, Netzwerkdiagramm",
     storageMap: "Snapshot-Ketten, Coalesce",
     backup:
-      "Backups, Wiederherstellung, Backup-Jobs, Sicherungsjobs, Repositorys, Aufbewahrung, geschützte VMs",
+      "Backups, Wiederherstellung, Backup-Jobs, Sicherungsjobs, Repositorys, Aufbewahrung, Cron, Webhook, geschützte VMs",
     health:
-      "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Guest Tools, Gasttools, Zertifikate, Uhren, Speicher voll",
+      "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Guest Tools, Gasttools, Zertifikate, Uhren, NTP, Speicher voll",
     updates:
-      "rollierendes Update, fehlende Updates, Patches, Wartungsfenster, Gruppen von Pools",
+      "rollierendes Update, rollierender Neustart, fehlende Updates, Patches, Wartungsfenster, Gruppen von Pools",
     placement:
       "Affinität, Anti-Affinität, Host-Affinität, Regeln, Lastverteilung, evakuieren, migrieren, Failover-Plan",
     tasks: "Tasks, Fortschritt, abbrechen",
@@ -52,18 +52,24 @@ export const palette: Messages["palette"] = {
     status: "Alarme, Alarm bestätigen, Verbindungen",
   },
   settingsTerms: {
-    account: "Passwort ändern, Zwei-Faktor, TOTP, Farbschema, Sprache",
+    account:
+      "Passwort ändern, Zwei-Faktor, 2FA, TOTP, OTP, Farbschema, Sprache",
     servers: "Pool verbinden, trennen, Zertifikat",
     users: "Benutzer erstellen, LDAP, Administrator",
-    groups: "Mitglieder",
+    groups: "Mitglieder, LDAP-Gruppe",
     roles: "Berechtigungen, ACL, erteilen, entziehen",
+    "resource-sets": "Self-Service, Kontingente, Grenzen",
+    "ip-pools": "IP-Adressen, Zuweisung",
+    "sign-in":
+      "LDAP, LDAP-Gruppe, Active Directory, OpenID Connect, OIDC, SAML, Single Sign-on, SSO",
     tokens: "Token erstellen, Token widerrufen, API-Schlüssel",
+    "cloud-configs": "cloud-init, Benutzerdaten, SSH-Schlüssel",
     "usage-reports": "E-Mail, CSV, größte Verbraucher, Bericht",
     jobs: "Zeitpläne, geplante Snapshots, Aufbewahrung, Cron",
     alarms: "Schwellwerte, Benachrichtigungen, E-Mail, Webhook",
     performance: "Event-Loop, Latenz, Arbeitsspeicher",
-    cluster: "mehrere Server, Heartbeat, Leases, Ausfall",
-    audit: "Änderungen, Verlauf, Protokoll",
+    cluster: "mehrere Server, Heartbeat, Leases, Ausfall, übergeben",
+    audit: "Änderungen, Verlauf, Protokoll, Syslog, Weiterleitung",
     configuration: "Sicherung, wiederherstellen, exportieren, importieren",
   },
   placementTerms: {
@@ -76,6 +82,8 @@ export const palette: Messages["palette"] = {
     history: "Migrationen der Lastverteilung",
   },
   actionTerms: {
+    "vm.edit": "CPU-Topologie, Kerne je Sockel, Arbeitsspeicher, vCPUs",
+    "vm.snapshot": "Checkpoint, Quiesce, stilllegen",
     "vm.hardShutdown": "ausschalten, hart herunterfahren, stoppen",
     "vm.hardReboot": "Reset",
     "vm.cleanShutdown": "stoppen, ausschalten",
@@ -91,9 +99,13 @@ export const palette: Messages["palette"] = {
     "pool.enableHa": "HA",
     "pool.disableHa": "HA",
     "pool.addHost": "beitreten",
+    "pool.rollingUpdate": "Patch, Updates installieren",
+    "pool.rollingReboot": "alle Hosts neu starten",
     "pool.management": "Management-Schnittstelle, IP-Adresse",
     "host.management": "Management-Netzwerk, IP-Adresse",
     "host.certificate": "TLS, SSL, HTTPS, PEM",
+    "host.resetCertificate": "TLS, SSL, selbstsigniert",
+    "host.refreshCertificate": "TLS, SSL",
     "vm.createVtpm": "TPM, BitLocker, Windows 11",
     "vm.destroyVtpm": "TPM, entfernen",
     "pool.setMaster": "Master",

@@ -22,25 +22,25 @@ export const palette = {
   /** Further search terms, by page. */
   pageTerms: {
     overview: "dashboard, alarms, acknowledge alarm, heat map",
-    vms: "virtual machines, start, shut down, force shutdown, reboot, suspend, pause, unpause, migrate, clone, copy, export, convert to template, attach disk, detach disk, eject CD",
+    vms: "virtual machines, start, shut down, force shutdown, reboot, suspend, pause, unpause, migrate, clone, copy, export, convert to template, attach disk, detach disk, eject CD, live migrate, console, CPU topology, cores per socket, PCI passthrough, vGPU",
     hosts:
-      "servers, maintenance mode, evacuate, disable host, enable host, reboot, smart reboot, restart toolstack, eject from pool, power on",
+      "servers, maintenance mode, evacuate, disable host, enable host, reboot, smart reboot, restart toolstack, eject from pool, power on, emergency shutdown, certificate, syslog, NTP, PCI passthrough, USB passthrough",
     pools:
       "high availability, enable HA, disable HA, add host, join pool, rolling reboot, designate coordinator, default SR, emergency shutdown",
     templates: "create VM, convert to VM",
     snapshots: "checkpoint, revert, restore",
     srs: "storage repositories, reclaim freed space, trim, rescan, new SR, forget SR, maintenance mode, NFS, iSCSI",
     vdis: "VDI, virtual disks, attach disk, detach disk, resize, storage migration, migrate disk, import disk",
-    networks: "VLAN, bond, MTU, new network",
+    networks: "VLAN, bond, MTU, new network, traffic rules, firewall",
     pifs: "physical interfaces, NIC, management interface",
     topology: "cabling, network diagram",
     storageMap: "snapshot chains, coalesce",
     backup:
-      "backups, restore, recovery, backup jobs, backup repositories, retention, protected VMs, download disk",
+      "backups, restore, recovery, backup jobs, backup repositories, retention, cron, webhook, protected VMs, download disk",
     health:
-      "health check, orphan disks, orphan snapshots, duplicate MAC, guest tools, certificates, clocks, storage full",
+      "health check, orphan disks, orphan snapshots, duplicate MAC, guest tools, certificates, clocks, NTP, storage full",
     updates:
-      "rolling update, missing updates, patches, maintenance window, groups of pools",
+      "rolling update, rolling reboot, missing updates, patches, maintenance window, groups of pools",
     placement:
       "affinity, anti-affinity, host affinity, rules, load balancer, evacuate, migrate, failover plan",
     tasks: "progress, cancel",
@@ -52,18 +52,24 @@ export const palette = {
   },
   /** Further search terms, by section of the settings. */
   settingsTerms: {
-    account: "password, change password, two-factor, TOTP, theme, language",
+    account:
+      "password, change password, two-factor, 2FA, TOTP, OTP, theme, language",
     servers: "connect a pool, disconnect, certificate",
     users: "create user, LDAP, administrator",
-    groups: "members",
+    groups: "members, LDAP group",
     roles: "privileges, permissions, ACL, grant, revoke",
+    "resource-sets": "self-service, quotas, limits",
+    "ip-pools": "IP addresses, allocation",
+    "sign-in":
+      "LDAP, LDAP group, Active Directory, OpenID Connect, OIDC, SAML, single sign-on, SSO",
     tokens: "create token, revoke token, API key",
+    "cloud-configs": "cloud-init, user data, SSH keys",
     "usage-reports": "mail, CSV, top consumers, report",
     jobs: "schedules, scheduled snapshots, retention, cron",
     alarms: "thresholds, notifications, e-mail, webhook",
     performance: "event loop, latency, memory",
-    cluster: "several servers, heartbeat, leases, failover",
-    audit: "who changed, history, log",
+    cluster: "several servers, heartbeat, leases, failover, drain, hand over",
+    audit: "who changed, history, log, syslog, forwarding",
     configuration: "backup, restore, export, import",
   },
   /** Further search terms, by tab of the placement. */
@@ -78,13 +84,16 @@ export const palette = {
   },
   /** Further search terms, by action. */
   actionTerms: {
+    "vm.edit": "CPU topology, cores per socket, memory, vCPUs",
+    "vm.snapshot": "checkpoint, quiesce",
     "vm.hardShutdown": "power off, hard shutdown, kill, stop",
     "vm.hardReboot": "reset, hard reboot",
     "vm.cleanShutdown": "shutdown, stop, power off",
     "vm.cleanReboot": "restart",
     "vm.unpause": "resume, continue",
     "vm.where": "placement, affinity, why",
-    "vm.migrate": "move, live migration, storage migration, XenMotion",
+    "vm.migrate":
+      "move, live migrate, live migration, storage migration, XenMotion",
     "vm.copy": "clone, duplicate",
     "vm.delete": "remove, destroy",
     "host.maintenance": "maintenance mode, evacuate, disable",
@@ -93,9 +102,13 @@ export const palette = {
     "pool.enableHa": "high availability",
     "pool.disableHa": "high availability",
     "pool.addHost": "join",
+    "pool.rollingUpdate": "patch, install updates",
+    "pool.rollingReboot": "restart all hosts",
     "pool.management": "management interface, network, IP address",
     "host.management": "management network, IP address",
     "host.certificate": "TLS, SSL, HTTPS, PEM",
+    "host.resetCertificate": "TLS, SSL, self-signed",
+    "host.refreshCertificate": "TLS, SSL",
     "vm.createVtpm": "TPM, BitLocker, Windows 11",
     "vm.destroyVtpm": "TPM, delete, remove",
     "pool.setMaster": "master",
