@@ -63,10 +63,12 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await dialog.getByRole("checkbox", { name, exact: true }).first().check();
   await dialog.getByText("Every day at 22:30").waitFor();
   await dialog.getByText(/backups of each would be kept/).waitFor();
-  await dialog.getByLabel("Report by mail or web hook").selectOption("failure");
+  await dialog
+    .getByLabel("Report by e-mail or webhook")
+    .selectOption("failure");
   await button("Save").click();
-  await dialog.getByText("An address or a web hook is required.").waitFor();
-  await dialog.getByLabel("Mail addresses").fill("admin@example.org");
+  await dialog.getByText("An address or a webhook is required.").waitFor();
+  await dialog.getByLabel("E-mail addresses").fill("admin@example.org");
   await checkViews(t, page, "form of a backup job");
   await button("Save").click();
   const job = main.getByRole("region", { name: "every night" });
@@ -129,10 +131,10 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await main.getByRole("button", { name: /^Add/ }).click();
   await dialog.getByLabel("Name", { exact: true }).fill("every week");
   await dialog.getByLabel("SR", { exact: true }).selectOption({ index: 1 });
-  await dialog.getByLabel("Report by mail or web hook").selectOption("always");
+  await dialog.getByLabel("Report by e-mail or webhook").selectOption("always");
   await button("Save").click();
-  await dialog.getByText("An address or a web hook is required.").waitFor();
-  await dialog.getByLabel("Web hooks").fill("https://hooks.example.org/b");
+  await dialog.getByText("An address or a webhook is required.").waitFor();
+  await dialog.getByLabel("Webhooks").fill("https://hooks.example.org/b");
   await checkViews(t, page, "form of a restore test");
   await button("Save").click();
   await main.getByRole("region", { name: "every week" }).waitFor();

@@ -29,9 +29,9 @@ t.test(
     await dialog.getByLabel("Name", { exact: true }).fill("weekly");
     await button("Save").click();
     await dialog.getByText("Required.").waitFor();
-    await dialog.getByLabel("Mail addresses").fill("nobody");
+    await dialog.getByLabel("E-mail addresses").fill("nobody");
     await dialog.getByText("Not valid e-mail addresses.").waitFor();
-    await dialog.getByLabel("Mail addresses").fill("ops@example.org");
+    await dialog.getByLabel("E-mail addresses").fill("ops@example.org");
     await dialog.getByLabel("All pools").uncheck();
     await dialog.getByText("At least one pool must be selected.").waitFor();
     await checkViews(t, page, "form of a usage report");

@@ -1,4 +1,4 @@
-/** What the page says when an action fails; codes are mapped in actions/plan/error-message.ts. */
+/** What the page displays when an action fails; codes are mapped in actions/plan/error-message.ts. */
 export const actionErrors = {
   forbidden: "Keine Berechtigung. Ein Administrator kann das Recht erteilen.",
   lost: "Verbindung verloren. Der Vorgang läuft eventuell noch: siehe Aufgaben.",

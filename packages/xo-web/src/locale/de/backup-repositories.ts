@@ -54,10 +54,10 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   },
   saved: "Repository {name} gespeichert.",
   opened: "Repository {name} geöffnet.",
-  forgotten: "Repository {name} vom Server entfernt.",
-  forget: "Vergessen",
-  forgetAsk: "Repository {name} entfernen?",
-  forgetLead:
+  removed: "Repository {name} vom Server entfernt.",
+  remove: "Entfernen",
+  removeAsk: "Repository {name} entfernen?",
+  removeLead:
     "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups werden nicht gelöscht; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
   sheetOf: "Wiederherstellungsblatt von {name}",
   sheet: "Wiederherstellungsblatt",

@@ -17,7 +17,7 @@ export const passthrough: Messages["passthrough"] = {
   detachOf: "{device} trennen",
   leads: {
     attachPci:
-      "Gilt ab dem nächsten Start. Die VM startet dann nur auf dem Host des Geräts und kann nicht migriert, suspendiert und es sind keine Snapshots mit Arbeitsspeicher möglich.",
+      "Gilt ab dem nächsten Start. Die VM startet dann nur auf dem Host des Geräts. Sie kann nicht migriert oder suspendiert werden, und Snapshots mit Arbeitsspeicher sind nicht möglich.",
     attachUsb:
       "Die VM startet dann nur auf dem Host des Geräts. Geräte erscheinen, wenn das Durchreichen auf ihrem Host (Registerkarte Geräte) aktiviert ist.",
     attachGpu: "Die VM startet dann nur auf Hosts mit einer solchen GPU.",

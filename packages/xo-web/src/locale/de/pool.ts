@@ -87,7 +87,7 @@ export const pool: Messages["pool"] = {
   verify: {
     start: "Vergleichen",
     lead: "Vergleicht die Objekte des Servers mit denen des Pools und korrigiert Abweichungen.",
-    running: "Objekte werden verglichen …",
+    running: "Objekte werden verglichen…",
     equal:
       "{records} Objekte in {classes} Klassen verglichen, keine Abweichung.",
     differing:

@@ -34,7 +34,7 @@ export const vm: Messages["vm"] = {
     cpus: "vCPUs",
     memory: "Arbeitsspeicher",
     boot: "Bootreihenfolge",
-    autoPowerOn: "Autostart",
+    autoPowerOn: "Automatisch einschalten",
     ha: "Hochverfügbarkeit",
     affinity: "Bevorzugter Host",
   },
@@ -59,7 +59,7 @@ export const vm: Messages["vm"] = {
   },
   bootDevices: { c: "Festplatte", d: "CD", n: "Netzwerk" },
   bootLead:
-    "Startgeräte werden beim nächsten Start von oben nach unten versucht. Nicht ausgewählte Geräte werden übersprungen.",
+    "Bootgeräte werden beim nächsten Start von oben nach unten versucht. Nicht ausgewählte Geräte werden übersprungen.",
   bootUp: "{name} nach oben",
   startedAgo: "{age}",
   notRunning: "läuft nicht",

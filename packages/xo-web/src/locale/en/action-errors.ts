@@ -1,4 +1,4 @@
-/** What the page says when an action fails; codes are mapped in actions/plan/error-message.ts. */
+/** What the page displays when an action fails; codes are mapped in actions/plan/error-message.ts. */
 export const actionErrors = {
   forbidden:
     "Permission denied. Ask an administrator for the required privilege.",

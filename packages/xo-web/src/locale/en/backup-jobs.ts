@@ -180,7 +180,7 @@ export const backupJobs = {
     source: "Select a repository.",
     addresses: "Up to 50 addresses such as admin@example.org.",
     webHooks: "Up to 10 URLs that begin with http:// or https://.",
-    receiver: "An address or a web hook is required.",
+    receiver: "An address or a webhook is required.",
   },
   planned: {
     heading: "Preview of {name}",

@@ -49,10 +49,10 @@ export const backupRepositories = {
   },
   saved: "Repository {name} saved.",
   opened: "Repository {name} opened.",
-  forgotten: "Repository {name} removed from the server.",
-  forget: "Forget",
-  forgetAsk: "Remove repository {name}?",
-  forgetLead:
+  removed: "Repository {name} removed from the server.",
+  remove: "Remove",
+  removeAsk: "Remove repository {name}?",
+  removeLead:
     "The repository and its keys are deleted from the server. Its files and backups are not deleted; to open it again, the passphrase or the recovery key is required. Jobs that use it fail.",
   sheetOf: "Recovery sheet of {name}",
   sheet: "Recovery sheet",

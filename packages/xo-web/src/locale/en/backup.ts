@@ -19,7 +19,7 @@ export const backup = {
   metadata: backupMetadata,
   mirror: backupMirror,
   reports: {
-    when: "Report by mail or web hook",
+    when: "Report by e-mail or webhook",
     whenHint:
       "Sent after each run: what was backed up or skipped, with reasons.",
     times: {
@@ -27,10 +27,10 @@ export const backup = {
       failure: "After runs with failures",
       always: "After each run",
     },
-    addresses: "Mail addresses",
+    addresses: "E-mail addresses",
     addressesHint:
       "Separated by commas. Requires a mail server in the configuration.",
-    webHooks: "URLs of web hooks",
+    webHooks: "URLs of webhooks",
     webHooksHint:
       "They receive the log of the run as JSON. Separated by spaces.",
   },

@@ -1,5 +1,5 @@
 export const usageReports = {
-  lead: "Mail with the resource usage of each pool: VMs, hosts, CPU, memory, SRs, top consumers, and changes since the last report. As HTML, with all figures as CSV.",
+  lead: "E-mails with the resource usage of each pool: VMs, hosts, CPU, memory, SRs, top consumers, and changes since the last report. As HTML, with all figures as CSV.",
   add: "Add usage report",
   edit: "Usage report {name}",
   none: "No usage reports",
@@ -11,7 +11,7 @@ export const usageReports = {
   deleteLead: "Its schedules are deleted. No further report is sent.",
   begun: "Usage report {name} started.",
   nameHint: "Prefix of the subject of the mail.",
-  addresses: "Mail addresses",
+  addresses: "E-mail addresses",
   addressesHint: "Separated by commas.",
   period: "Period",
   periods: {
