@@ -145,7 +145,7 @@ t.test(
       `${RESTARTS} restarts, ${expected.length} notices`,
     );
     const { hooks, mails } = sinks.counts();
-    t.equal(mails, hooks, "as many mails as calls of the web hook");
+    t.equal(mails, hooks, "as many mails as calls of the webhook");
     t.comment(`${RESTARTS} restarts, ${expected.length} alarms and ends`);
   },
 );

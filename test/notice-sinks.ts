@@ -9,15 +9,15 @@ interface Notice {
   readonly alarms: readonly { readonly objectId: string }[];
 }
 
-/** A web hook and a mail server that store the notices of alarms. */
+/** A webhook and a mail server that store the notices of alarms. */
 export interface NoticeSinks {
   readonly hookUrl: string;
   readonly mailPort: number;
-  /** `raised ID`, `ended ID` of the web hook; repeated attempts count once. */
+  /** `raised ID`, `ended ID` of the webhook; repeated attempts count once. */
   alarms(): string[];
-  /** Number of notices at the web hook and by mail; repeated attempts count once. */
+  /** Number of notices at the webhook and by mail; repeated attempts count once. */
   counts(): { readonly hooks: number; readonly mails: number };
-  /** Resolves when the web hook has so many alarms, and there are as many mails as notices. */
+  /** Resolves when the webhook has so many alarms, and there are as many mails as notices. */
   until(alarms: number): Promise<void>;
 }
 

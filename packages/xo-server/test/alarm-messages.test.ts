@@ -15,7 +15,7 @@ const halted = (id: string) => ({
 });
 const HALTED = { kind: "object", type: "VM", filter: "power_state:Halted" };
 
-t.test("a web hook gets JSON, its headers, and a signature", async (t) => {
+t.test("a webhook gets JSON, its headers, and a signature", async (t) => {
   const sink = await startHookSink(t);
   const bench = await startAlarmBench(t);
   const secretHeaders = { "x-key": "hush-header" };

@@ -217,7 +217,7 @@ export interface AlarmRuleRow {
   id: string;
   name: string;
   body_json: string;
-  /** Headers of web hooks and their signing keys, JSON. */
+  /** Headers of webhooks and their signing keys, JSON. */
   secret_sealed: string | null;
   created_at: number;
   updated_at: number;

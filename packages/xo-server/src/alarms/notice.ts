@@ -22,7 +22,7 @@ export interface NoticeAlarm {
   readonly until?: string;
 }
 
-/** A notice of a rule. Web hooks receive it as JSON. */
+/** A notice of a rule. Webhooks receive it as JSON. */
 export interface NoticeBody {
   readonly event: NoticeEvent;
   /** ISO 8601 */

@@ -197,7 +197,7 @@ export const report = Type.Optional(
     },
     {
       additionalProperties: false,
-      description: "Reports of runs by mail and web hook. Default: none.",
+      description: "Reports of runs by mail and webhook. Default: none.",
     },
   ),
 );

@@ -42,7 +42,7 @@ export const alarmRuleTest = defineOperation({
     if (targets.length === 0)
       throw new XoError("INVALID_PARAMETERS", {
         reason:
-          "the rule has no targets: add e-mail addresses, a web hook or a chat service with alarmRule.set",
+          "the rule has no targets: add e-mail addresses, a webhook or a chat service with alarmRule.set",
       });
     return [...(await context.services.alarms.test(params.id))];
   },

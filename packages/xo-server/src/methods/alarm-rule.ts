@@ -26,7 +26,7 @@ const name = Type.String({
 const targets = Type.Array(TargetInput, {
   maxItems: MAX_TARGETS,
   description:
-    "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) to which notifications are sent. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
+    "E-mail addresses, webhooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) to which notifications are sent. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
 });
 const closed = { additionalProperties: false } as const;
 const { on, ...settings } = ruleMembers;

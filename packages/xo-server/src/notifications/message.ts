@@ -19,7 +19,7 @@ export interface NotificationMessage {
   readonly lines: readonly MessageLine[];
   /** ISO 8601 */
   readonly time: string;
-  /** The JSON that web hooks receive in addition to the id. */
+  /** The JSON that webhooks receive in addition to the id. */
   readonly json: object;
 }
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { TargetSecret } from "./target.js";
 
-/** The JSON body of a web hook, and its headers. */
+/** The JSON body of a webhook, and its headers. */
 export interface HookRequest {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -40,7 +40,7 @@ export function fromContractReport(
   };
 }
 
-/** Xen Orchestra's settings of reports. Web hooks have no name there. */
+/** Xen Orchestra's settings of reports. Webhooks have no name there. */
 export function toContractReport({ report }: WithReport): ReportSettings {
   if (report === undefined) return {};
   const { when, addresses = [] } = report;

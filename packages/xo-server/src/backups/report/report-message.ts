@@ -52,7 +52,7 @@ interface ReportedBody {
   readonly error?: object;
 }
 
-/** Maximum number of lines of a report; web hooks get the whole log. */
+/** Maximum number of lines of a report; webhooks get the whole log. */
 const MAX_LINES = 500;
 
 /** Converts a run to a report: results, skipped items and reasons. */

@@ -35,9 +35,9 @@ export interface TargetEntries {
   id: string | undefined;
   /** Separated by commas. */
   addresses: string;
-  /** Of web hooks. */
+  /** Of webhooks. */
   url: string;
-  /** Key that signs messages of web hooks; empty: the stored secret stays. */
+  /** Key that signs messages of webhooks; empty: the stored secret stays. */
   secret: string;
   isSigned: boolean;
   label: string;
