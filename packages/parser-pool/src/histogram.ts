@@ -1,5 +1,5 @@
 /** Upper bounds of the buckets, in ms; one more bucket counts larger values. */
-export const BUCKETS_MS: readonly number[] = [
+const BUCKETS_MS: readonly number[] = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
 ];
 

@@ -102,7 +102,7 @@ export interface Store {
   /** Calls the listener with the name of each table that was reloaded because another process changed it. */
   onForeignChange(listener: (table: string) => void): () => void;
   /**
-   * Calls the listener when leases were handed over or asked for, or a server is to
+   * Calls the listener when leases were handed over or requested, or a server is to
    * leave; see ClusterNotices. SQLite: never. @returns a function that removes the listener
    */
   onClusterNotice(listener: () => void): () => void;

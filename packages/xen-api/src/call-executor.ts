@@ -242,7 +242,7 @@ export class CallExecutor {
 }
 
 /** Applies what a failed call reveals about the session. */
-export async function applyDecision(
+async function applyDecision(
   session: XapiSession,
   connected: Connected,
   decision: CallDecision,

@@ -5,7 +5,7 @@ export class Candidates {
   readonly #configured: readonly Address[];
   #discovered: readonly Address[] = [];
   #preferred: Address | undefined;
-  /** URLs of all addresses; undefined: they have changed. Events of a large pool ask for each host. */
+  /** URLs of all addresses; undefined: they have changed. Events of a large pool read them for each host. */
   #known: ReadonlySet<string> | undefined;
 
   /** @param persisted addresses discovered by an earlier run */

@@ -19,9 +19,9 @@ export interface FollowedEvents {
 export interface RelayRequest extends FollowedEvents {
   /** The answer contains all changes after this token. */
   readonly token: string;
-  /** Time after which XAPI is asked, in ms. */
+  /** Time after which events are requested from XAPI, in ms. */
   readonly waitMs: number;
-  /** XAPI is asked when one of them is aborted. */
+  /** Events are requested from XAPI when one of them is aborted. */
   readonly signals: readonly AbortSignal[];
 }
 
@@ -32,7 +32,7 @@ export interface RelayRequest extends FollowedEvents {
 export interface EventRelay {
   /**
    * The next answer that another client has received.
-   * @returns undefined: XAPI must be asked. Never rejects
+   * @returns undefined: events must be requested from XAPI. Never rejects
    */
   next(request: RelayRequest): Promise<EventAnswer | undefined>;
   /** An answer of XAPI to this client. The records may be read only before it returns. */

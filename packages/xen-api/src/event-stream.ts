@@ -118,7 +118,7 @@ export class EventStream {
   /**
    * The next answer that another client has received. A caller that waits for its own
    * change gets it sooner from XAPI.
-   * @returns undefined: XAPI must be asked
+   * @returns undefined: events must be requested from XAPI
    */
   async #nextRelayed(): Promise<XapiEvents | undefined> {
     const { relay, issuer, classes, pacing, signal, clock } = this.#options;

@@ -32,7 +32,7 @@ export async function restartAfterSilence<T>(
     const attempt = options
       .attempt(signal)
       .then((value) => ({ outcome: "ended", value }) as const);
-    // After a restart nobody waits for it.
+    // After a restart no caller waits for it.
     attempt.catch(() => undefined);
     try {
       const first = await Promise.race([

@@ -62,7 +62,7 @@ export function parseCommandLine(args: readonly string[]): Invocation {
 }
 
 /** All commands with their options. @param run executes a command and reports its error */
-export function createProgram(run: Run): Command {
+function createProgram(run: Run): Command {
   const program = new Command("xo-cli")
     .description("Command-line client of xo-server and Xen Orchestra.")
     .version(version)

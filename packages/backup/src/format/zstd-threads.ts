@@ -171,7 +171,7 @@ class ZstdThread {
     }));
     worker.on("message", (answer) => this.#settle(answer));
     worker.on("error", (error) => this.#end(error));
-    // Its answer cannot be read, so that nobody knows which call it was for.
+    // Its answer cannot be read: the call to which it belongs is unknown.
     worker.on("messageerror", (error) => this.#end(error));
     worker.on("exit", (code) =>
       this.#end(new Error(`a thread for zstd ended with exit code ${code}`)),

@@ -27,7 +27,7 @@ export interface KeySlot {
 }
 
 /** Work factor of scrypt: 128 MiB and about 0.4 s. */
-export const SCRYPT_N = 2 ** 17;
+const SCRYPT_N = 2 ** 17;
 const R = 8;
 const P = 1;
 /** Above this a slot is refused: it could exhaust the memory of who opens it. */

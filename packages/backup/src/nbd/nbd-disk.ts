@@ -186,8 +186,8 @@ export class NbdDisk implements BlockSource {
   async #connect(): Promise<void> {
     for (;;) {
       this.#connections = this.#connections.filter(({ isOpen }) => isOpen);
-      const wanted = Math.min(this.#limit, this.#requests);
-      if (this.#connections.length >= wanted) return;
+      const needed = Math.min(this.#limit, this.#requests);
+      if (this.#connections.length >= needed) return;
       this.#opening ??= this.#open().finally(() => {
         this.#opening = undefined;
       });

@@ -127,7 +127,7 @@ class Handshake {
     const count = Buffer.from([0, 0, 0, 1]);
     const data = [encodeString(exportName), count, encodeString(ALLOCATION)];
     let context: number | undefined;
-    for await (const { type, data: reply } of this.#ask(
+    for await (const { type, data: reply } of this.#request(
       Option.setMetaContext,
       Buffer.concat(data),
     )) {
@@ -142,12 +142,12 @@ class Handshake {
 
   /** @returns undefined if the server does not know this option */
   async go(exportName: string): Promise<ExportInfo | undefined> {
-    const wanted = Buffer.from([0, 1, 0, Info.blockSize]);
+    const infoRequest = Buffer.from([0, 1, 0, Info.blockSize]);
     let size: number | undefined;
     let minRead = 1;
     let maxRead = DEFAULT_MAX_READ;
-    const data = Buffer.concat([encodeString(exportName), wanted]);
-    for await (const { type, data: reply } of this.#ask(Option.go, data)) {
+    const data = Buffer.concat([encodeString(exportName), infoRequest]);
+    for await (const { type, data: reply } of this.#request(Option.go, data)) {
       if (isUnknownOption(type)) return undefined;
       if (isOptionError(type)) throw refused(type);
       if (type !== OptionReply.info || reply.length < 2)
@@ -192,7 +192,7 @@ class Handshake {
   }
 
   /** The replies to an option without the last one, or an error. */
-  async *#ask(option: number, data: Buffer): AsyncGenerator<OptionAnswer> {
+  async *#request(option: number, data: Buffer): AsyncGenerator<OptionAnswer> {
     this.#socket.write(encodeOption(option, data));
     for (let i = 0; i < MAX_REPLIES; i++) {
       const reply = await this.#reply(option);

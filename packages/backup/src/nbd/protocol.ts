@@ -88,7 +88,7 @@ export function errnoName(error: number): string {
   return ERRNO.get(error) ?? `error ${error}`;
 }
 
-export const REQUEST_SIZE = 28;
+const REQUEST_SIZE = 28;
 
 /**
  * A request of the transmission phase, without the data of a write.

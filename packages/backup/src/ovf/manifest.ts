@@ -11,7 +11,7 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
 type Sums = ReadonlyMap<string, string>;
 
 /** Computes the checksums of one file while it is read. */
-export class FileSums {
+class FileSums {
   readonly #hashes: ReadonlyMap<string, Hash> = new Map(
     [...ALGORITHMS.values()].map((name) => [name, createHash(name)]),
   );

@@ -4,7 +4,7 @@ import { allocateAligned, isAligned } from "../aligned-memory.js";
 import { copyBytes } from "../copy-bytes.js";
 import type { DiskPart } from "./disk-reader.js";
 
-/** Memory, offsets and lengths of direct writes are multiples of it: no file system asks for more. */
+/** Memory, offsets and lengths of direct writes are multiples of it: no file system requires more. */
 const ALIGNMENT = 4096;
 /** Bytes of a direct write at least: Linux sorts and joins small ones in the page cache. */
 const MIN_DIRECT = 256 * 1024;

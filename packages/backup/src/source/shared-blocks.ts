@@ -3,13 +3,13 @@ import { BufferPool } from "../buffer-pool.js";
 import type { BlockSource } from "../write/block-source.js";
 import { StallTimer, type SharingLimits } from "./sharing-limits.js";
 
-/** Bytes that one reader has read, and others will ask for. */
+/** Bytes that one reader has read, and others will request. */
 interface Held {
   readonly offset: number;
   readonly length: number;
   readonly buffer: Buffer;
   readonly isRead: Promise<void>;
-  /** Readers that have not asked for it. */
+  /** Readers that have not requested it. */
   readonly pending: Set<number>;
   /** Readers that have not copied it. */
   users: number;
@@ -17,7 +17,7 @@ interface Held {
 
 /**
  * The content of a disk for several readers that read about the same ranges:
- * each range is read once, while they are not too far apart. A reader that asks
+ * each range is read once, while they are not too far apart. A reader that requests
  * for other ranges reads them for itself.
  */
 export class SharedBlocks {
@@ -75,7 +75,7 @@ export class SharedBlocks {
     }
   }
 
-  /** Whether others have read what this reader has not asked for. */
+  /** Whether others have read what this reader has not requested. */
   #isBehind(reader: number): boolean {
     for (const { pending } of this.#held.values())
       if (pending.has(reader)) return true;

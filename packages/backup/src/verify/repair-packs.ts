@@ -91,7 +91,7 @@ class PackRepairer {
   async repair(bytes: Buffer, signal?: AbortSignal): Promise<boolean> {
     const name = this.#name;
     const { key } = this.#repository;
-    // Without the index nobody knows what is where.
+    // Without the index the places of chunks are unknown.
     const index = await PackIndex.readFrom(key, name, bytes).catch(
       () => undefined,
     );

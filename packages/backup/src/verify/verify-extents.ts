@@ -57,9 +57,9 @@ async function checkExtent(
     if (error instanceof RepositoryError) return;
     throw error;
   }
-  const isThere =
+  const isPresent =
     chunk.entry < index.count && index.id(chunk.entry).equals(chunk.id);
-  if (!isThere) throw new Error(`pack ${chunk.pack} has another chunk`);
+  if (!isPresent) throw new Error(`pack ${chunk.pack} has another chunk`);
   if ((skip + blocks) * BLOCK_SIZE > index.plainSize(chunk.entry))
     throw new Error("an extent is longer than its chunk");
 }

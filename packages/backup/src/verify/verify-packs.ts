@@ -139,22 +139,22 @@ export class PackVerifier {
     }
   }
 
-  /** Finds missing packs that have another name: somebody has moved or renamed them. Those files stay. */
+  /** Finds missing packs that have another name: they were moved or renamed. Those files are kept. */
   async #findMisnamed(): Promise<void> {
     const { storage } = this.#repository;
-    const wanted = new Set(
+    const missing = new Set(
       this.findings
         .map(({ file }) => file)
         .filter(isPackFile)
         .map(bareName),
     );
-    if (wanted.size === 0) return;
+    if (missing.size === 0) return;
     for (const { name: file, size } of await listAll(storage, "packs")) {
       if (isPackFile(file) || size > MAX_MISNAMED) continue;
       this.#options.signal?.throwIfAborted();
       try {
         const digest = digestOf(await storage.read(file));
-        if (wanted.has(digest)) this.#moved.set(digest, file);
+        if (missing.has(digest)) this.#moved.set(digest, file);
       } catch (error) {
         if (!(error instanceof RepositoryError)) throw error;
       }

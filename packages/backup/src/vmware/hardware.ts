@@ -77,7 +77,7 @@ function obstacleOf(
 }
 
 /** In the order of their device numbers. */
-export function nicsOf(
+function nicsOf(
   vm: ObjectProperties,
   { portGroups }: VmwareNames,
 ): { network: string; mac: string }[] {

@@ -5,8 +5,8 @@ export interface OrderContext {
   readonly onProgress: (figures: Readonly<Record<string, number>>) => void;
 }
 
-/** Of operations that ask. */
+/** Of operations that request data from the server during their run. */
 export interface AskingContext extends OrderContext {
   /** Asks who gave the order; one question at a time. @returns the answer, JSON */
-  readonly ask: (question: object) => Promise<unknown>;
+  readonly request: (question: object) => Promise<unknown>;
 }

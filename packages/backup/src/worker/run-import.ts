@@ -14,10 +14,10 @@ export async function runImport(
   { source: place }: ImportOperation,
   context: AskingContext,
 ): Promise<ImportResult> {
-  const { signal, ask } = context;
+  const { signal, request } = context;
   const source = await openSource(place, context);
   try {
-    const plan = (await ask(source.vm)) as ForeignPlan;
+    const plan = (await request(source.vm)) as ForeignPlan;
     let written = 0;
     async function* counted(): AsyncGenerator<Buffer, void> {
       for await (const bytes of foreignImage(source, plan)) {

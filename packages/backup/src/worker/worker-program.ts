@@ -50,7 +50,7 @@ async function work(line: string): Promise<void> {
         last = now;
         send({ type: "progress", figures });
       },
-      ask: (question) =>
+      request: (question) =>
         new Promise((resolve, reject) => {
           onAnswer = resolve;
           controller.signal.addEventListener("abort", () =>

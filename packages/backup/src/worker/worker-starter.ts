@@ -12,7 +12,7 @@ import type { WorkOrder } from "./work-order.js";
 /** Compiled, it is beside this file; bundled, beside the program. */
 const program = new URL("./starter-thread.js", import.meta.url);
 
-/** A worker that the thread was asked to start. */
+/** A worker whose start was requested from the thread. */
 interface Started {
   pid: number | undefined;
   readonly onProgress: StartWorkerOptions["onProgress"];

@@ -3,7 +3,7 @@ import type { DiskInput } from "./write-disk.js";
 
 /**
  * The disks in the order in which they can be written: as they are, but those that arrive in one
- * stream as they arrive. Each has to be written before the next one is asked for.
+ * stream as they arrive. Each has to be written before the next one is requested.
  */
 export async function* inOrderOfArrival(
   disks: readonly DiskInput[],

@@ -22,7 +22,7 @@ const uncounted = new Set(["message", "role"]);
 /**
  * Finds the classes that must be listed again because the number of objects
  * differs from the pool's `valid_ref_counts`. XAPI drops deletions silently:
- * each database table remembers the last 512. A class whose counts always
+ * each database table keeps the last 512. A class whose counts always
  * differ is listed less and less often.
  */
 export class CountCheck {

@@ -1,5 +1,5 @@
 /**
- * A pool remembers its last deletions of messages, at least 256. With fewer
+ * A pool keeps its last deletions of messages, at least 256. With fewer
  * changes between two answers of event.from none was dropped.
  */
 const SAFE_JUMP = 200n;

@@ -6,7 +6,7 @@
 export type SortValue = number | string | null;
 
 /** Maximum number of characters that are compared, which limits the size of cursors. */
-export const SORT_TEXT_LENGTH = 256;
+const SORT_TEXT_LENGTH = 256;
 
 /**
  * Sort key for natural order: ignores case and accents, compares numbers in

@@ -28,7 +28,7 @@ export interface StoredObject {
   columnAt(index: number): unknown;
 }
 
-/** A handle that remembers the row of its object. */
+/** A handle that retains the row of its object. */
 export class RowObject implements StoredObject {
   readonly poolId: string;
   readonly ref: Ref;

@@ -106,7 +106,7 @@ export class JsonScanner {
     return this.#checked(this.#walk.value(pos, depth, columns, pairs));
   }
 
-  /** The error to throw at `pos`, where `wanted` is expected. */
+  /** The error to throw if the bytes at `pos` are not `expected`. */
   unexpected(pos: number, expected: string): Error {
     if (pos >= this.end) return this.missing();
     return badAnswer(`${describeByte(this.bytes[pos])} instead of ${expected}`);

@@ -39,7 +39,7 @@ export interface LoadedPiece {
  * in (about 10 GB/s, into cached memory), so that the buffer itself can be
  * transferred.
  */
-export class RecordUnits {
+class RecordUnits {
   readonly #exports: Exports;
   #names: NameIndex | undefined;
   #columnCount = 0;

@@ -76,7 +76,7 @@ export class XmlCursor {
     return text.replace(/\s*(\/?>)$/, "$1");
   }
 
-  /** The error to throw at `pos`, where `wanted` is expected. */
+  /** The error to throw if the bytes at `pos` are not `expected`. */
   unexpected(pos: number, expected: string): Error {
     const { bytes, end } = this;
     if (pos >= end) return this.missing();

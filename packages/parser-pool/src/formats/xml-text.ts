@@ -103,7 +103,7 @@ function copyOdd(cursor: XmlCursor, pos: number, output: JsonOutput): number {
 }
 
 /** The character reference at `pos`; undefined if invalid. Entities of a DTD are not supported. */
-export function referenceAt(
+function referenceAt(
   cursor: XmlCursor,
   pos: number,
 ): { readonly code: number; readonly end: number } | undefined {

@@ -31,10 +31,6 @@ export class Overload {
     return this.#ofCpu.has(host);
   }
 
-  isRelievedOfMemory(host: number): boolean {
-    return this.#ofMemory.has(host);
-  }
-
   /** Share in use divided by the "high" threshold; 1 at the threshold. */
   severityOf(host: number): number {
     const { cpuHigh, memoryHigh } = this.#thresholds;

@@ -118,8 +118,8 @@ class MaxFlow {
       this.#capacity[path.at(-1)!]!,
     );
     for (let at = 0; at + 1 < path.length; at++) {
-      const isThere = at % 2 === 0;
-      const by = isThere ? this.#residual : this.#flow;
+      const isForward = at % 2 === 0;
+      const by = isForward ? this.#residual : this.#flow;
       amount = Math.min(amount, by[this.#edgeAt(path, at)]!);
     }
     return amount;
@@ -138,8 +138,8 @@ class MaxFlow {
 
   /** Edge between positions `at` and `at + 1` of a path. */
   #edgeAt(path: readonly number[], at: number): number {
-    const isThere = at % 2 === 0;
-    const source = path[isThere ? at : at + 1]!;
-    return source * this.#sinks + path[isThere ? at + 1 : at]!;
+    const isForward = at % 2 === 0;
+    const source = path[isForward ? at : at + 1]!;
+    return source * this.#sinks + path[isForward ? at + 1 : at]!;
   }
 }

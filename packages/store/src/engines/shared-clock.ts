@@ -1,6 +1,6 @@
 import type { MonotonicClock, WallClock } from "@xo-server/kit";
 
-/** When the database was asked for its time, and when it had answered, by the monotonic clock. */
+/** When the time of the database was requested, and when the response arrived, by the monotonic clock. */
 export interface RequestInterval {
   readonly from: number;
   readonly to: number;

@@ -28,7 +28,7 @@ export interface LeaseOwner {
 
 export interface RenewedLease {
   readonly epoch: number;
-  /** Name of the server that asks for it. */
+  /** Name of the server that requests it. */
   readonly requestedBy?: string;
 }
 

@@ -151,7 +151,7 @@ export class Schedules {
     await committer.run(async (unit) => {
       for (const row of rows)
         // A schedule that was deleted in the meantime has no mark.
-        if (await isThere(unit, row.id))
+        if (await exists(unit, row.id))
           await unit.sql
             .insertInto("schedule_marks")
             .values(row)
@@ -162,7 +162,7 @@ export class Schedules {
   }
 }
 
-async function isThere(
+async function exists(
   unit: Parameters<Parameters<RepositoryContext["committer"]["run"]>[0]>[0],
   id: string,
 ): Promise<boolean> {

@@ -33,7 +33,7 @@ export interface LeaseRow {
   instance: string;
   /** Increases each time the lease is taken. */
   epoch: number;
-  /** Name of a server that asks for the lease. */
+  /** Name of a server that requests the lease. */
   requested_by: string | null;
   taken_at: number;
   expires_at: number;

@@ -195,7 +195,7 @@ export class Connection {
         return;
       }
       const head = parseHead(pending.subarray(0, end));
-      if (head === undefined) throw new Error("not an HTTP answer");
+      if (head === undefined) throw new Error("not an HTTP response");
       pending = pending.subarray(end);
       if (head.status >= 100 && head.status < 200) {
         if (++this.#interimHeads > MAX_INTERIM_HEADS)

@@ -7,7 +7,7 @@ import {
 } from "./response-head.js";
 
 /**
- * Reads the head of an answer from a stream; the following bytes stay in the
+ * Reads the head of a response from a stream; the following bytes stay in the
  * stream. For streams and proxies; RPC connections use Connection.
  */
 export function readHead(stream: Duplex): Promise<ResponseHead> {
@@ -39,7 +39,7 @@ export function readHead(stream: Duplex): Promise<ResponseHead> {
         const head = parseHead(pending.subarray(0, end));
         const rest = pending.subarray(end);
         if (head === undefined) {
-          fail("not an HTTP answer");
+          fail("not an HTTP response");
           return;
         }
         settle(() => {

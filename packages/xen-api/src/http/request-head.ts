@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { addressName, type Address } from "./address.js";
 
 /** Maximum size that XAPI accepts for request line, headers and blank line, in bytes (WIRE.md 1). */
-export const MAX_REQUEST_HEAD_BYTES = 1006;
+const MAX_REQUEST_HEAD_BYTES = 1006;
 /** Maximum size that XAPI accepts for the body of a call, in bytes. */
 export const MAX_REQUEST_BODY_BYTES = 307_200;
 

@@ -72,7 +72,7 @@ async function callMethod(
       "xo-cli register, whoami, unregister",
     );
   const server = await context.server();
-  // As `xo-server config import`, which asks too.
+  // As `xo-server config import`, which prompts too.
   if (method === "xo.importConfig" && yes !== true)
     await confirm(
       context.host,

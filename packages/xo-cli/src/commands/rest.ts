@@ -45,22 +45,24 @@ export function restCommand(run: Run): Command {
       one.option("--no-wait", "do not wait for the task of an action");
     one.action((path: string, words: string[], options: RestOptions) => {
       const method = name === "del" ? "DELETE" : name.toUpperCase();
-      run(one, (context) => ask(context, { method, path, words, ...options }));
+      run(one, (context) =>
+        sendRequest(context, { method, path, words, ...options }),
+      );
     });
   }
   return rest;
 }
 
-interface Question extends RestOptions {
+interface RestInput extends RestOptions {
   readonly method: string;
   readonly path: string;
   readonly words: readonly string[];
 }
 
-async function ask(context: Context, question: Question): Promise<void> {
-  const { method, output, words } = question;
+async function sendRequest(context: Context, input: RestInput): Promise<void> {
+  const { method, output, words } = input;
   const values = toValues(words);
-  const path = toPath(question.path, method === "GET" ? values.params : {});
+  const path = toPath(input.path, method === "GET" ? values.params : {});
   const server = await context.server();
   const response = await send(context, server, { method, path, values });
   if (output !== undefined) {
@@ -73,7 +75,7 @@ async function ask(context: Context, question: Question): Promise<void> {
   else if (/^application\/json\b/i.test(type))
     await printJson(context, server, {
       response,
-      wait: question.wait !== false,
+      wait: input.wait !== false,
     });
   else await printOther(context, response, type);
 }

@@ -20,7 +20,7 @@ export function toInstant(name: string, value: unknown): string | undefined {
 }
 
 /** Whether a list consists of times in milliseconds, such as those of a schedule. */
-export function isTimes(list: readonly unknown[]): list is readonly number[] {
+function isTimes(list: readonly unknown[]): list is readonly number[] {
   return (
     list.length > 0 &&
     list.every(
@@ -30,7 +30,7 @@ export function isTimes(list: readonly unknown[]): list is readonly number[] {
 }
 
 /** @param ms since the epoch */
-export function toLocalIso(ms: number): string {
+function toLocalIso(ms: number): string {
   const date = new Date(ms);
   const offset = -date.getTimezoneOffset();
   const local = new Date(ms + offset * 60_000).toISOString().slice(0, 19);
