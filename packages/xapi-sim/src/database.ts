@@ -172,7 +172,7 @@ export class Database {
     return this.#messageJournal.since(generation);
   }
 
-  /** Deletions that are still remembered, after `generation`, oldest first. */
+  /** Deletions that are still retained, after `generation`, oldest first. */
   *deletedSince(className: string, generation: number): Generator<Deletion> {
     const { deletions } = this.table(className);
     let first = deletions.length;

@@ -1,7 +1,7 @@
 import { datamodel } from "@xo-server/model";
 import { fieldType } from "./field-type.js";
 
-/** One field that has a mirror image in the class it refers to. */
+/** A field with an inverse field in the class that it refers to. */
 export interface Link {
   readonly field: string;
   /** The field is a set of references; else a single one. */

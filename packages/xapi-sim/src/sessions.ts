@@ -95,13 +95,6 @@ export class Sessions {
     for (const ref of [...this.#sessions.keys()]) this.end(ref);
   }
 
-  /** All sessions of this originator. */
-  ofOriginator(originator: string): readonly Session[] {
-    return [...this.#sessions.values()].filter(
-      (session) => session.originator === originator,
-    );
-  }
-
   /** Calls the listener for each session that ends. @returns the function that removes it */
   onEnd(listener: (ref: string) => void): () => void {
     this.#listeners.add(listener);

@@ -10,7 +10,7 @@ export interface Deletion {
   readonly record: XapiRecord;
 }
 
-/** XAPI's limits [db_cache_types.ml:239-258]: when 512 are remembered, the newest 256 stay. */
+/** XAPI's limits [db_cache_types.ml:239-258]: when 512 are retained, the newest 256 stay. */
 const MAX_DELETIONS = 512;
 const KEPT_DELETIONS = 256;
 
@@ -45,7 +45,7 @@ export class Table {
     this.adopted.add(row.ref);
   }
 
-  /** Takes a row out and remembers it at `generation`. */
+  /** Removes a row and retains it as deleted at `generation`. */
   remove(row: Row, generation: number): void {
     this.rows.delete(row.ref);
     const uuid = row.record["uuid"];

@@ -40,7 +40,7 @@ export interface Core {
   };
   readonly credentials: Credentials;
   readonly nbd: {
-    /** Starts the server when it is first asked for. */
+    /** Starts the server at the first request. */
     addressOf(hostRef: string): Promise<NbdAddress>;
     stop(): Promise<void>;
   };

@@ -198,7 +198,7 @@ export class DiskContents {
     return this.#open(uuid).leaf.chain().length;
   }
 
-  /** Bytes by which the disk has grown on its storage since this was asked; negative if it shrank. */
+  /** Bytes by which the disk has grown on its storage since the previous call; negative if it shrank. */
   takeGrowth(uuid: string): number {
     const disk = this.#open(uuid);
     const { growth } = disk;

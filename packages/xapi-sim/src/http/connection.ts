@@ -160,11 +160,12 @@ export class Connection {
    * [api_server.ml:71-104].
    */
   #withThumbprint(head: RequestHead, reply: Reply): Reply {
-    const asked = head.headers.get(
+    const requested = head.headers.get(
       "x-xenapi-request-host-certificate-thumbprint",
     );
     const { thumbprint } = this.#context;
-    if (asked !== "sha-256:master" || thumbprint === undefined) return reply;
+    if (requested !== "sha-256:master" || thumbprint === undefined)
+      return reply;
     const header: Header = [
       "x-xenapi-response-host-certificate-thumbprint",
       thumbprint,
@@ -174,9 +175,11 @@ export class Connection {
 }
 
 function optionsReply(head: RequestHead): Reply {
-  const asked = head.headers.get("access-control-request-headers");
+  const requested = head.headers.get("access-control-request-headers");
   const allowed =
-    asked === undefined ? "X-Requested-With" : `${asked}, X-Requested-With`;
+    requested === undefined
+      ? "X-Requested-With"
+      : `${requested}, X-Requested-With`;
   return {
     version: head.version,
     status: 200,

@@ -1,7 +1,7 @@
 import { NO_CACHE, type Header, type Reply } from "./reply.js";
 
 /** XAPI's HTML pages for what its HTTP layer refuses, byte for byte [http_svr.ml:128-235]. */
-export function errorPage(
+function errorPage(
   version: "1.0" | "1.1",
   status: number,
   html: string,

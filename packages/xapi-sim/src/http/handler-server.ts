@@ -36,9 +36,9 @@ export class HandlerServer {
     const elsewhere = relayOf(this.#core, handler);
     if (elsewhere !== undefined) {
       const { hostRef } = io;
-      const asked = { head, hostRef };
+      const request = { head, hostRef };
       return io.writer.write(
-        await relayStatistics(this.#core, elsewhere, asked),
+        await relayStatistics(this.#core, elsewhere, request),
       );
     }
     const who = await this.#authenticate(handler, head, io);

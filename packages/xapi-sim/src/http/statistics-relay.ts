@@ -38,28 +38,32 @@ export function relayStatistics(
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-  const ask = protocol === "https:" ? secure : plain;
+  const request = protocol === "https:" ? secure : plain;
   return new Promise((resolve) => {
     const fail = () => {
       resolve({ ...bare, status: 503, body: [] });
     };
     // Pools know each other's addresses, not their certificates.
-    const asked = ask(url, { headers, rejectUnauthorized: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", fail);
-      answer.on("end", () => {
-        const body = Buffer.concat(chunks);
-        const headersOf = [
-          ["content-type", answer.headers["content-type"] ?? "text/plain"],
-          ["content-length", String(body.length)],
-        ] as const;
-        const status = answer.statusCode ?? 503;
-        resolve({ ...bare, status, headers: headersOf, body: [body] });
-      });
-    });
-    asked.on("error", fail);
-    asked.end();
+    const sent = request(
+      url,
+      { headers, rejectUnauthorized: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", fail);
+        answer.on("end", () => {
+          const body = Buffer.concat(chunks);
+          const headersOf = [
+            ["content-type", answer.headers["content-type"] ?? "text/plain"],
+            ["content-length", String(body.length)],
+          ] as const;
+          const status = answer.statusCode ?? 503;
+          resolve({ ...bare, status, headers: headersOf, body: [body] });
+        });
+      },
+    );
+    sent.on("error", fail);
+    sent.end();
   });
 }
 

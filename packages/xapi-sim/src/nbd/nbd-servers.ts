@@ -17,7 +17,7 @@ import { Negotiation, type NbdHost } from "./negotiation.js";
 import { Transmission } from "./transmission.js";
 import { makeIdentity } from "../self-signed.js";
 
-/** The NBD servers of a pool's hosts; each is started when it is first asked for. */
+/** The NBD servers of a pool's hosts; each is started at the first request. */
 export class NbdServers {
   readonly #parts: NbdParts;
   readonly #membership: Membership;

@@ -35,7 +35,7 @@ export interface NegotiatedExport {
   readonly stream: NbdStream;
   readonly disk: DiskExport;
   readonly isStructured: boolean;
-  /** The client may ask for block status in `base:allocation`. */
+  /** The client may request block status in `base:allocation`. */
   readonly hasAllocation: boolean;
 }
 

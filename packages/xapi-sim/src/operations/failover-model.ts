@@ -170,7 +170,7 @@ export class FailoverModel {
 }
 
 /** VMs of a host that HA starts again elsewhere. */
-export function protectedOn(db: Database, host: string): readonly string[] {
+function protectedOn(db: Database, host: string): readonly string[] {
   return refs(db.get("host", host), "resident_VMs").filter((vm) => {
     const record = db.get("VM", vm);
     return (

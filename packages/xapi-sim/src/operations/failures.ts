@@ -14,17 +14,6 @@ export function badPowerState(
   ]);
 }
 
-/** HOST_NOT_ENOUGH_FREE_MEMORY, both in bytes. */
-export function notEnoughMemory(
-  needed: number,
-  available: number,
-): XapiFailure {
-  return new XapiFailure("HOST_NOT_ENOUGH_FREE_MEMORY", [
-    String(needed),
-    String(available),
-  ]);
-}
-
 /** A field that only XAPI's own parts write. */
 export function denied(className: string): OperationHandler {
   return ({ db }, params) => {

@@ -29,7 +29,7 @@ export function bestHost(
 }
 
 /** How many others of the VM's anti-affinity groups are on a host or on their way there. */
-export function groupMembersOn(db: Database, vm: string, host: string): number {
+function groupMembersOn(db: Database, vm: string, host: string): number {
   return refs(db.get("VM", vm), "groups")
     .map((group) => db.get("VM_group", group))
     .filter((group) => text(group, "placement") === "anti_affinity")

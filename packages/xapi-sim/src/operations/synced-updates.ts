@@ -28,7 +28,7 @@ export const syncedUpdateOperations: OperationTable = {
 };
 
 /** Which update system the hosts of a pool have. */
-export function isXenServer8({ db, pool }: CallContext): boolean {
+function isXenServer8({ db, pool }: CallContext): boolean {
   const { software_version } = db.get("host", pool.coordinatorRef());
   const { product_brand, product_version } = software_version as Readonly<
     Record<string, string>

@@ -179,7 +179,7 @@ function attachDisk({ db }: CallContext, ref: string, attached: boolean): void {
 }
 
 /** Creates the consoles of a started VM; their location is an address of its host. */
-export function openConsoles(
+function openConsoles(
   { db, pool }: CallContext,
   vm: string,
   host: string,
@@ -200,7 +200,7 @@ export function openConsoles(
 }
 
 /** Destroys the console records of a VM; open connections to them are not closed here. */
-export function closeConsoles({ db }: CallContext, vm: string): void {
+function closeConsoles({ db }: CallContext, vm: string): void {
   for (const ref of refs(db.get("VM", vm), "consoles"))
     db.destroy("console", ref);
 }

@@ -36,7 +36,7 @@ async function joinPool(
   const url = `${mine.protocol}//${withPort(address!, mine)}`;
   const channel = await enter(url, user!, password!);
   try {
-    await channel.ask({
+    await channel.request({
       joiningHost: describeHost(db, force),
       payload: serializeHost(db),
       address: mine.host,

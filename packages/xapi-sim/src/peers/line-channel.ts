@@ -50,7 +50,7 @@ export class LineChannel {
   }
 
   /** @throws XapiFailure that the peer has sent; PeerDisconnected */
-  async ask(message: PeerMessage): Promise<PeerMessage> {
+  async request(message: PeerMessage): Promise<PeerMessage> {
     this.send(message);
     const answer = await this.receive();
     if (answer === undefined) throw new PeerDisconnected("the peer has gone");

@@ -45,7 +45,7 @@ export async function migrateToPool(
       try {
         await transfer(context, vm, channel);
         await sendContents(context, vm, channel);
-        const arrived = await channel.ask({ finish: true });
+        const arrived = await channel.request({ finish: true });
         if (!migration.copy) leave(context, vm);
         return arrived["vm"] as string;
       } catch (error) {
@@ -116,7 +116,7 @@ async function announce(
     payload: serializeVm({ db, state }, vm),
   };
   try {
-    await channel.ask(order as unknown as Record<string, unknown>);
+    await channel.request(order as unknown as Record<string, unknown>);
     return channel;
   } catch (error) {
     channel.close();
@@ -177,7 +177,7 @@ async function sendContents(
         const size = Math.min(MOST_BYTES, offset + length - at);
         const bytes = Buffer.allocUnsafe(size);
         disks.read(uuid, at, bytes);
-        await channel.ask({
+        await channel.request({
           disk,
           offset: at,
           bytes: bytes.toString("base64"),

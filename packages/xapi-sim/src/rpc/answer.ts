@@ -33,7 +33,7 @@ export function valueAnswer(
   };
 }
 
-export const VOID: Answer = {
+const VOID: Answer = {
   json: () => ['""'],
   xml: () => ["<value></value>"],
 };

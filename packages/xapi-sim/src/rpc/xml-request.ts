@@ -6,8 +6,8 @@ import {
 } from "./wire-value.js";
 
 /**
- * Reads an XML-RPC call as XAPI's reader does: white space between tags is fine,
- * a DTD is skipped and its entities stay unknown, `<params>` must be there.
+ * Reads an XML-RPC call as XAPI's reader does: white space between tags is allowed,
+ * a DTD is skipped and its entities are unknown, `<params>` is required.
  *
  * @throws MalformedRequest
  */
@@ -21,9 +21,9 @@ function decode(body: Buffer): string {
       body,
     );
   } catch {
-    const good = firstBadByte(body);
+    const offset = firstBadByte(body);
     throw new MalformedRequest(
-      `Xmlm.Error(${position(body.toString("latin1"), good)}, "malformed character stream")`,
+      `Xmlm.Error(${position(body.toString("latin1"), offset)}, "malformed character stream")`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { refIn, refs, text } from "../records/fields.js";
 import { startOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 
-/** Of each host that many are remembered. */
+/** Maximum number of entries per host. */
 const MOST_STAYS = 256;
 
 /** Notes that the VM leaves the host that it is on. @param now Unix seconds */

@@ -97,15 +97,15 @@ function columnsFor(
   const { db, pool } = context;
   const hostRef = requestedHost(query, context);
   const host = text(db.get("host", hostRef), "uuid");
-  const wantedVms = new Set(query.getAll("vm_uuid"));
-  const wantedSrs = new Set(query.getAll("sr_uuid"));
+  const requestedVms = new Set(query.getAll("vm_uuid"));
+  const requestedSrs = new Set(query.getAll("sr_uuid"));
   const uuidOf = (className: string, ref: string) =>
     text(db.get(className, ref), "uuid");
   const vms = vmsOn(db, hostRef).filter(
-    (ref) => wantedVms.size === 0 || wantedVms.has(uuidOf("VM", ref)),
+    (ref) => requestedVms.size === 0 || requestedVms.has(uuidOf("VM", ref)),
   );
   const srs = srsOf(db, hostRef, pool.coordinatorRef()).filter((ref) =>
-    wantedSrs.has(uuidOf("SR", ref)),
+    requestedSrs.has(uuidOf("SR", ref)),
   );
   return [
     ...(query.get("host") === "true"
@@ -216,7 +216,7 @@ function send(
 }
 
 /** `json` in any form, even `json=false`, means JSON, unless an Accept header decides [rrdd_http_handler.ml:21-36]. */
-export function wantsJson({
+function wantsJson({
   query,
   headers,
 }: Pick<HandlerRequest, "query" | "headers">): boolean {

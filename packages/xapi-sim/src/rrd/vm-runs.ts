@@ -3,7 +3,7 @@ import type { PoolData, Run } from "../pool-state.js";
 import { refIn, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 
-/** Of each VM that many are remembered. */
+/** Maximum number of entries per VM. */
 const MOST_RUNS = 16;
 /** How long a halted VM ran that has been so from the start of the simulation. */
 const LAST_RUN_SECONDS = 6 * 3600;

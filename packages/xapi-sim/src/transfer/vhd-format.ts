@@ -1,7 +1,7 @@
 /** VHD blocks are of 2 MiB, behind a bitmap of one sector: a bit for each sector, the most significant first. */
 export const BLOCK_SIZE = 2 * 2 ** 20;
 export const SECTOR = 512;
-export const HEADER_AT = SECTOR;
+const HEADER_AT = SECTOR;
 export const HEADER_SIZE = 1024;
 /** In the table of blocks: the file has none. */
 export const UNUSED = 0xffffffff;
