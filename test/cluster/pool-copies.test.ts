@@ -115,7 +115,7 @@ t.test("servers that join late", { skip }, async (t) => {
       await untilWatching(t, second);
       t.match(
         second.program.output,
-        /P: no copy from xo1: it is damaged after \d+ of \d+ bytes; this server is not asked for 60 s/,
+        /P: no copy from xo1: it is damaged after \d+ of \d+ bytes; no further requests to this server for 60 s/,
       );
       t.match(
         second.program.output,

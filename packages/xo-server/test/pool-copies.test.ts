@@ -211,34 +211,37 @@ t.test("refused requests of an address are limited", async (t) => {
   t.equal((await send(seal().sealed)).status, 200);
 });
 
-t.test("a server without the copy: the next one is asked", async (t) => {
-  const cluster = await createCluster(t);
-  const openSnapshotCopy = async () => undefined;
-  const first = await addSender(t, cluster, { openSnapshotCopy });
-  const { received, fetch, client } = createClient(cluster);
-  await fetch();
-  t.match(cluster.lines, [
-    /P: is listed, no copy \(xo2: a copy of the pool is not available: it has no complete snapshot\)/,
-  ]);
-  await addOther(t, cluster, (_request, response) => {
-    response.writeHead(404, { "content-type": "application/json" });
-    response.end('{"code":"NO_SUCH_OBJECT","message":"no such page"}');
-  });
-  await addOther(t, cluster, (_request, response) => {
-    response.end("<html>The page of an earlier version</html>");
-  });
-  await addSender(t, cluster);
-  cluster.clock.pass(1_000);
-  for (let i = 0; i < 4; i++) await fetch();
-  t.equal(received.length, 4, "whichever is asked first");
-  t.same(client.figures, { fetched: 4, failed: 0 });
-  t.equal(first.copies.figures.sent, 0);
-  const answer = await first.send(first.seal({ layout: "other" }).sealed);
-  t.equal(answer.status, 501);
-  t.match(await answer.json(), { message: /another format/ });
-});
+t.test(
+  "if a server has no copy, it is requested from the next one",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const openSnapshotCopy = async () => undefined;
+    const first = await addSender(t, cluster, { openSnapshotCopy });
+    const { received, fetch, client } = createClient(cluster);
+    await fetch();
+    t.match(cluster.lines, [
+      /P: is listed, no copy \(xo2: a copy of the pool is not available: it has no complete snapshot\)/,
+    ]);
+    await addOther(t, cluster, (_request, response) => {
+      response.writeHead(404, { "content-type": "application/json" });
+      response.end('{"code":"NO_SUCH_OBJECT","message":"no such page"}');
+    });
+    await addOther(t, cluster, (_request, response) => {
+      response.end("<html>The page of an earlier version</html>");
+    });
+    await addSender(t, cluster);
+    cluster.clock.pass(1_000);
+    for (let i = 0; i < 4; i++) await fetch();
+    t.equal(received.length, 4, "whichever is asked first");
+    t.same(client.figures, { fetched: 4, failed: 0 });
+    t.equal(first.copies.figures.sent, 0);
+    const answer = await first.send(first.seal({ layout: "other" }).sealed);
+    t.equal(answer.status, 501);
+    t.match(await answer.json(), { message: /another format/ });
+  },
+);
 
-t.test("which servers are asked", async (t) => {
+t.test("which servers get requests for copies", async (t) => {
   const cluster = await createCluster(t);
   const asked: string[] = [];
   const add = async (more: Partial<Server> = {}) => {
@@ -278,7 +281,7 @@ t.test("the servers are not known: the pool is listed", async (t) => {
 });
 
 t.test(
-  "a server that fails is not asked again for a minute, and the next one is",
+  "a server that fails gets no requests for a minute, the next one does",
   async (t) => {
     for (const [what, listener, reason] of [
       [
@@ -313,7 +316,10 @@ t.test(
       t.equal(asked, 1);
       t.same(client.figures, { fetched: 4, failed: 1 });
       t.match(cluster.lines[0], reason);
-      t.match(cluster.lines[0], /xo2: .*; this server is not asked for 60 s/);
+      t.match(
+        cluster.lines[0],
+        /xo2: .*; no further requests to this server for 60 s/,
+      );
       cluster.clock.pass(60_000);
       for (let i = 0; i < 2; i++) await fetch();
       t.equal(asked, 2);

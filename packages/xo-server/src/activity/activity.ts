@@ -87,12 +87,12 @@ export class Activity implements ActivityRecorder {
   }
 
   begin({ operation, params, context }: RecordedCall) {
-    const { user: person, task: work } = context;
-    if (person === undefined) return () => undefined;
+    const { user, task: work } = context;
+    if (user === undefined) return () => undefined;
     const taskId = work?.taskId;
     const actor: Actor = {
-      userId: person.id,
-      userName: person.name,
+      userId: user.id,
+      userName: user.name,
       operation: operation.name,
       ...(taskId === undefined ? {} : { taskId }),
     };

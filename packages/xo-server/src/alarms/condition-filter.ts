@@ -11,7 +11,7 @@ import type { Condition, StatisticCondition } from "./alarm-rule.js";
  * Maximum number of objects per rule. If all of them change, they are processed at
  * once, which takes some milliseconds.
  */
-export const MAX_WATCHED = 2_000;
+const MAX_WATCHED = 2_000;
 
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 

@@ -14,7 +14,7 @@ export interface RemindersOptions {
 const PAGE = 1_000;
 
 /**
- * Sends reminders of open alarms that nobody has acknowledged. The interval
+ * Sends reminders of open alarms that are not acknowledged. The interval
  * restarts with the server.
  */
 export class Reminders {

@@ -17,7 +17,7 @@ export interface RuleStateOptions {
 /**
  * Maximum number of open alarms of a rule; further matches are only counted.
  */
-export const MAX_OPEN = 500;
+const MAX_OPEN = 500;
 
 /** Interval of the check of open alarms whose object is unknown. */
 const UNKNOWN_CHECK_MS = 30_000;

@@ -85,9 +85,9 @@ export class ConsoleSocket {
       app.get(path, async ({ raw }, reply) => {
         reply.header("cache-control", "no-store");
         try {
-          const asked = readPath(raw)!;
-          const context = await this.#callerOf(asked);
-          return consoles.describe(asked.id, context);
+          const request = readPath(raw)!;
+          const context = await this.#callerOf(request);
+          return consoles.describe(request.id, context);
         } catch (error) {
           const { status, body, headers } = this.#toAnswer(error as Error);
           return reply.code(status).headers(headers).send(body);
@@ -97,9 +97,9 @@ export class ConsoleSocket {
 
   /** @returns false: the path is not that of a console */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const asked = readPath(request);
-    if (asked === undefined) return false;
-    void this.#open(asked, socket, head);
+    const opening = readPath(request);
+    if (opening === undefined) return false;
+    void this.#open(opening, socket, head);
     return true;
   }
 
@@ -109,7 +109,7 @@ export class ConsoleSocket {
 
   /** Never rejects. */
   async #open(
-    asked: ConsoleRequest,
+    opening: ConsoleRequest,
     socket: Duplex,
     head: Buffer,
   ): Promise<void> {
@@ -119,10 +119,10 @@ export class ConsoleSocket {
       closed.abort();
     });
     try {
-      const context = await this.#callerOf(asked);
-      const kind = readKind(asked.query);
+      const context = await this.#callerOf(opening);
+      const kind = readKind(opening.query);
       const opened = await consoles.open(
-        { id: asked.id, kind, context },
+        { id: opening.id, kind, context },
         closed.signal,
       );
       let isAttached = false;
@@ -132,10 +132,15 @@ export class ConsoleSocket {
       if (closed.signal.aborted) onClose();
       else {
         closed.signal.addEventListener("abort", onClose);
-        this.#sockets.handleUpgrade(asked.request, socket, head, (attached) => {
-          isAttached = true;
-          opened.attach(attached);
-        });
+        this.#sockets.handleUpgrade(
+          opening.request,
+          socket,
+          head,
+          (attached) => {
+            isAttached = true;
+            opened.attach(attached);
+          },
+        );
       }
     } catch (error) {
       if (socket.destroyed) return;

@@ -29,21 +29,21 @@ export class ExternalUsers {
    *   name; errors of the store when a record must be changed
    */
   async signIn(
-    person: ExternalIdentity,
+    identity: ExternalIdentity,
     policy: ProviderPolicy,
   ): Promise<User> {
     const { store, logger } = this.#options;
     const user =
-      (await this.#find(person, policy)) ??
-      (await this.#create(person, policy));
-    if (person.groups !== undefined)
+      (await this.#find(identity, policy)) ??
+      (await this.#create(identity, policy));
+    if (identity.groups !== undefined)
       await syncGroups(store.groups, {
         userId: user.id,
         provider: policy.provider,
         logger,
-        names: person.groups,
+        names: identity.groups,
       });
-    await this.#synchronize(user, person, policy);
+    await this.#synchronize(user, identity, policy);
     return store.users.get(user.id) ?? user;
   }
 
@@ -68,15 +68,15 @@ export class ExternalUsers {
   }
 
   async #create(
-    person: ExternalIdentity,
+    identity: ExternalIdentity,
     { provider, linkByName }: ProviderPolicy,
   ): Promise<User> {
     const { store, logger } = this.#options;
-    const { id, name } = person;
+    const { id, name } = identity;
     const named = store.users.findByName(name);
     if (named === undefined)
       return store.users.create({ name, authProviders: { [provider]: id } });
-    // A user who is linked to another id of this provider is a different person.
+    // A user who is linked to another id of this provider is a different user.
     if (!linkByName || externalIdOf(named, provider) !== undefined) {
       logger.warn(
         `sign-in by ${provider} rejected: user "${name}" exists and is not linked`,

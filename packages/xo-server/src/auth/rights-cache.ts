@@ -92,7 +92,7 @@ function toUsable(stored: {
 }
 
 /** Whether a stored selector is a valid filter; an empty one matches everything. */
-export function isSelector(selector: unknown): selector is string {
+function isSelector(selector: unknown): selector is string {
   if (typeof selector !== "string") return false;
   try {
     compileFilter(parseFilter(selector));

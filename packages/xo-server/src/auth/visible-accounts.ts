@@ -37,11 +37,11 @@ export class VisibleAccounts {
 
   constructor(
     { store, secondFactors }: AccountSources,
-    person: AuthenticatedUser,
+    viewer: AuthenticatedUser,
   ) {
     this.#store = store;
     this.#secondFactors = secondFactors;
-    this.#viewer = person;
+    this.#viewer = viewer;
   }
 
   users(): PublicUser[] {

@@ -180,8 +180,7 @@ function oneAtATime(placement: BalancePlanner): BalancePlanner {
   return {
     model: (pool) => turns.run(() => placement.model(pool)),
     planner: {
-      balance: (...asked) =>
-        turns.run(() => placement.planner.balance(...asked)),
+      balance: (...args) => turns.run(() => placement.planner.balance(...args)),
     },
   };
 }

@@ -40,7 +40,7 @@ export class PoolLease {
 
   /**
    * Competes for the lease, and publishes the state if this server has it.
-   * @param takesOver whether another server is asked to hand the lease over; it
+   * @param takesOver whether the lease is requested from another server; it
    * refuses while it migrates VMs
    * @returns acquired: this server did not have the lease before; renewed: it did;
    * false: another server has it

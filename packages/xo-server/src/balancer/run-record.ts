@@ -53,7 +53,7 @@ const MAX_HOSTS = 256;
  * Decrease of the sum of squared shares in use over all hosts, of CPU or
  * memory, whichever is larger; plus 1 for each evacuated host.
  */
-export function gainOf({
+function gainOf({
   figuresBefore,
   figuresAfter,
   emptied,

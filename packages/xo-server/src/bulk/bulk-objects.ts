@@ -19,14 +19,14 @@ export interface BulkChoice {
  */
 export async function chooseObjects(
   { ids, type = "VM", filter }: BulkChoice,
-  person: AuthenticatedUser,
+  user: AuthenticatedUser,
   queries: Pick<Queries, "page">,
 ): Promise<readonly string[]> {
   if ((ids === undefined) === (filter === undefined))
     throw invalid("either ids or a filter, not both");
   if (ids !== undefined) return [...new Set(ids)];
   await checkRequestedProperties({ type, filter: filter! }, queries);
-  const extent = person.isAdmin ? "all" : person.rights.extent("read", type);
+  const extent = user.isAdmin ? "all" : user.rights.extent("read", type);
   if (extent === "none") return [];
   const page = await queries.page({
     type,

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { monotonicClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import { askToLeave, type HandOver } from "../cluster/ask-to-leave.js";
+import { requestLeave, type HandOver } from "../cluster/request-leave.js";
 import type { Config } from "../config/config.js";
 import { ok, writeAuditEntry } from "./command-result.js";
 import type { CommandResult, LeaveCommand } from "./store-command-types.js";
@@ -17,7 +17,7 @@ export async function runLeaveCommand(
 ): Promise<CommandResult> {
   const name = server.name || hostname();
   const clock = monotonicClock;
-  const result = await askToLeave(name, command.isForced, { store, clock });
+  const result = await requestLeave(name, command.isForced, { store, clock });
   await writeAuditEntry(store, command);
   return ok(toLines(name, result));
 }

@@ -3,7 +3,7 @@ import { section } from "./config-parts.js";
 import { secret, text } from "./secret-config.js";
 
 /** An entry of `audit.forward`. */
-export const ForwardTargetConfig = Type.Object(
+const ForwardTargetConfig = Type.Object(
   {
     name: Type.String({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",

@@ -26,7 +26,7 @@ export function currentEnvironment(): Environment {
 }
 
 /** Default paths of the config file; the first that exists is used. */
-export function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
+function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
   const settings = env["XDG_CONFIG_HOME"] ?? join(home, ".config");
   return [
     join(cwd, "config.yaml"),

@@ -75,11 +75,11 @@ export class ConsoleAccess {
    * running. Undefined: it may continue.
    */
   reasonToEnd(id: string, { client }: CallContext): string | undefined {
-    const person = client.session?.user();
-    if (person === undefined) return "session expired";
+    const user = client.session?.user();
+    if (user === undefined) return "session expired";
     try {
       this.describe(id, {
-        user: person,
+        user,
         permission: "user",
         client,
         address: "",

@@ -6,7 +6,7 @@ import { failed, ok, skipped, warning, type Result } from "./finding.js";
 
 export const DAY_MS = 86_400_000;
 /** Remaining validity below which a certificate is reported as a warning, in days. */
-export const SOON_DAYS = 30;
+const SOON_DAYS = 30;
 
 /** Checks the certificate of the web server. */
 export async function checkCertificate(

@@ -48,7 +48,7 @@ export class RelayClient {
   readonly #options: RelayClientOptions;
   readonly #counts = { answers: 0, failed: 0 };
   readonly #subscriptions = new Map<string, Subscription>();
-  /** By pool: until when XAPI is asked, and for how long in all; until the next answer. */
+  /** By pool: until when events are requested from XAPI, and for how long in all; until the next answer. */
   readonly #avoided = new Map<string, { until: number; ms: number }>();
 
   constructor(options: RelayClientOptions) {
@@ -63,7 +63,7 @@ export class RelayClient {
   }
 
   /**
-   * See EventRelay.next. Opens the stream in the background: until it is open XAPI is asked.
+   * See EventRelay.next. Opens the stream in the background: until it is open, events are requested from XAPI.
    * @param peer the server that gets the events from XAPI
    */
   async next(

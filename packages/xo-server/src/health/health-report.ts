@@ -16,7 +16,7 @@ export interface HealthReport {
 }
 
 /** The checks, in the order of the report. */
-export const healthChecks: readonly HealthCheck[] = [
+const healthChecks: readonly HealthCheck[] = [
   ...storageChecks,
   ...diskChecks,
   ...vmChecks,

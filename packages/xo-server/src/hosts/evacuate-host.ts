@@ -59,7 +59,7 @@ export async function evacuateAll(
  * @returns undefined: XAPI chooses the hosts
  * @throws XoError VMS_CANNOT_LEAVE, ABORTED; errors of the pool
  */
-export async function planHostEvacuation(
+async function planHostEvacuation(
   host: PoolObject,
   parts: EvacuationOptions,
 ): Promise<HostEvacuationPlan | undefined> {
@@ -92,7 +92,7 @@ async function blockersAndPlan(host: PoolObject, parts: EvacuationOptions) {
 }
 
 /** Plans the evacuation after XAPI has reported which VMs cannot be migrated. */
-export async function evacuationPlanOf(
+async function evacuationPlanOf(
   host: PoolObject,
   {
     evacuations,
@@ -114,7 +114,7 @@ interface Move {
  * Executes the plan of an evacuation. VMs that were started on the host in the
  * meantime are migrated by XAPI.
  */
-export async function executeEvacuation(
+async function executeEvacuation(
   host: PoolObject,
   { parts, leave, network }: Move,
 ): Promise<void> {

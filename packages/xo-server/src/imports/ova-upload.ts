@@ -9,21 +9,21 @@ const NAME = 100;
 
 /**
  * The format of an uploaded VM: the first file of an OVA is its descriptor.
- * @param asked the format that the client names
+ * @param format the format that the client names
  * @throws XoError INVALID_PARAMETERS: it is another one
  */
 export async function formatOf(
   body: Readable,
-  asked: VmFormat | undefined,
+  format: VmFormat | undefined,
 ): Promise<VmFormat> {
   const start = await peek(body, NAME);
   const end = start.indexOf(0);
   const name = start.toString("latin1", 0, end < 0 ? undefined : end);
   const isOva = /\.ovf$/.test(name);
-  if (asked === "ova" && !isOva)
+  if (format === "ova" && !isOva)
     throw new XoError("INVALID_PARAMETERS", {
       reason:
         "not a valid OVA file: its first file is not the descriptor (.ovf)",
     });
-  return isOva && asked !== "xva" ? "ova" : "xva";
+  return isOva && format !== "xva" ? "ova" : "xva";
 }

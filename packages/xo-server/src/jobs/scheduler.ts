@@ -185,13 +185,13 @@ export class Scheduler {
 
 /** The mark rarely changes between two checks. */
 function cacheNext(times: Times): Times {
-  let asked: number | undefined;
+  let previous: number | undefined;
   let found: number | undefined;
   return {
     last: (after, until) => times.last(after, until),
     next(after) {
-      if (after !== asked) found = times.next(after);
-      asked = after;
+      if (after !== previous) found = times.next(after);
+      previous = after;
       return found;
     },
   };

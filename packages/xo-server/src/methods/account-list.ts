@@ -187,11 +187,11 @@ function toOperation(
     result: schema,
     permission: "user",
     handler: (params, context) => {
-      const person = requireUser(context);
+      const user = requireUser(context);
       const input = (params as { readonly id?: string }).id ?? "";
       const isMe = input === "me" && name.startsWith("user.");
-      const visible = new VisibleAccounts(context.services, person);
-      return read(visible, isMe ? person.id : input);
+      const visible = new VisibleAccounts(context.services, user);
+      return read(visible, isMe ? user.id : input);
     },
   });
 }

@@ -1,7 +1,5 @@
 import { Type, type Static } from "typebox";
-import type { Activity } from "../activity/activity.js";
 import { activityKinds } from "../activity/activity-entry.js";
-import type { ActivityListeners } from "../activity/activity-listeners.js";
 import { readableTo } from "../objects/readable.js";
 import { defineOperation } from "./define-operation.js";
 
@@ -45,11 +43,6 @@ const Result = Type.Object({
     }),
   ),
 });
-
-export interface ActivityParts {
-  readonly activity: Activity;
-  readonly listeners: ActivityListeners;
-}
 
 export const activityList = defineOperation({
   name: "activity.list",
@@ -96,13 +89,13 @@ export const activityList = defineOperation({
   result: Result,
   permission: "viewer",
   async handler(question, context): Promise<Static<typeof Result>> {
-    const { user: person } = context;
+    const { user } = context;
     const { entries, hasMore } = await context.services.activity.list(
       question,
       {
         readable: readableTo(context),
-        userId: person?.id,
-        isAdmin: person?.isAdmin === true,
+        userId: user?.id,
+        isAdmin: user?.isAdmin === true,
       },
     );
     const before = entries.at(-1)?.seq;

@@ -142,7 +142,7 @@ export const alarmRuleSet = defineOperation({
     status: 204,
   }),
   async handler({ id: ruleId, name: newName, ...members }, context) {
-    const { targets: given, ...patch } = members;
+    const { targets: inputs, ...patch } = members;
     const old = findAlarmRule(context, ruleId);
     if (patch.on !== undefined)
       checkCondition(patch.on, context.services.catalog);
@@ -151,7 +151,7 @@ export const alarmRuleSet = defineOperation({
       secrets: targetSecretsOf(context, ruleId),
     };
     const { secrets, ...split } =
-      given === undefined ? before : splitTargets(given, before);
+      inputs === undefined ? before : splitTargets(inputs, before);
     const changes = { ...patch, ...split };
     await context.services.store.alarmRules.replace(ruleId, {
       name: newName ?? old.name,

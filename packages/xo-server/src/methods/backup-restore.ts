@@ -157,11 +157,11 @@ export const backupNgImportVmBackup = defineOperation({
     (await resume(state, context, steps)).id,
 });
 
-type Given = Pick<RestoreRequest, "id" | "sr"> & {
+type RestoreInput = Pick<RestoreRequest, "id" | "sr"> & {
   readonly [K in keyof RestoreRequest]?: RestoreRequest[K] | undefined;
 };
 
-function toRequest(input: Given): RestoreRequest {
+function toRequest(input: RestoreInput): RestoreRequest {
   const {
     srs = {},
     networks = {},

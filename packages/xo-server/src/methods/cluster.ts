@@ -1,7 +1,7 @@
 import { monotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import { askToLeave } from "../cluster/ask-to-leave.js";
+import { requestLeave } from "../cluster/request-leave.js";
 import { isLost, listClusterServers } from "../status/cluster-servers.js";
 import { defineOperation } from "./define-operation.js";
 
@@ -118,7 +118,7 @@ export const clusterLeave = defineOperation({
     operationId: "LeaveCluster",
   },
   handler: ({ name, force = false }, { services }) =>
-    askToLeave(name, force, { store: services.store, clock: monotonicClock }),
+    requestLeave(name, force, { store: services.store, clock: monotonicClock }),
 });
 
 export const clusterOperations = [

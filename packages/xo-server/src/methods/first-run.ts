@@ -1,15 +1,7 @@
 import { Type } from "typebox";
-import type { Servers } from "@xo-server/store";
 import { isAllowed } from "../operations/operation.js";
 import { defineOperation } from "./define-operation.js";
-import { demoStates, type DemoPools } from "../pools/demo-pools.js";
-import type { Pools } from "../pools/pools.js";
-
-export interface FirstRunOptions {
-  readonly demoPools: DemoPools;
-  readonly pools: Pick<Pools, "list">;
-  readonly servers: Pick<Servers, "list">;
-}
+import { demoStates } from "../pools/demo-pools.js";
 
 const FirstRun = Type.Object({
   pools: Type.Integer({

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { HandlerContext } from "../operations/operation.js";
 
 /** Replaces the id of a VM that the caller may not read in a plan. */
-export const HIDDEN_VM = "hidden";
+const HIDDEN_VM = "hidden";
 
 /** Number of VMs checked per turn of the event loop; parsing each takes about 20 us. */
 const CHECKS_PER_TURN = 64;

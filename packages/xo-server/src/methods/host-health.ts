@@ -27,12 +27,14 @@ const plugin = (name: string, summary: string, [file, fn]: Plugin) =>
     result: pluginResult,
     permission,
     handler: async ({ id }, context) =>
-      parse(await ask(on(context, id), [file, fn])),
+      parse(await callPlugin(on(context, id), [file, fn])),
   });
 
 const isSmt = async (context: OperationContext, id: string) =>
-  (await ask(on(context, id), ["hyperthreading.py", "get_hyperthreading"])) ===
-  "true";
+  (await callPlugin(on(context, id), [
+    "hyperthreading.py",
+    "get_hyperthreading",
+  ])) === "true";
 
 export const hostIsHyperThreadingEnabled = defineOperation({
   name: "host.isHyperThreadingEnabled",
@@ -84,8 +86,8 @@ export const hostGetSmartctlInformation = defineOperation({
   result: pluginResult,
   permission,
   handler: async ({ id, deviceNames }, context) => {
-    const asked: Plugin = ["smartctl.py", "information"];
-    const all = parse(await ask(on(context, id), asked));
+    const plugin: Plugin = ["smartctl.py", "information"];
+    const all = parse(await callPlugin(on(context, id), plugin));
     if (deviceNames === undefined || !isObject(all)) return all;
     const requested = new Set(deviceNames);
     return Object.fromEntries(
@@ -141,7 +143,7 @@ const MAX_CLOCK_OFFSET = 2;
 
 type Plugin = readonly [file: string, fn: string];
 
-async function ask(
+async function callPlugin(
   { xapi, ref }: PoolObject,
   [file, fn]: Plugin,
 ): Promise<string> {

@@ -87,8 +87,8 @@ export const hostDisable = defineOperation({
     if (options.evacuate === true) {
       const { force = false, vmsToForceMigrate } = options;
       const blocked = toBlocked(vmsToForceMigrate, context.objects, context);
-      const asked = { force, blocked };
-      await enterHostMaintenance(host, leaving(context, context), asked);
+      const conditions = { force, blocked };
+      await enterHostMaintenance(host, leaving(context, context), conditions);
     }
     await host.xapi.call("host.disable", [host.ref, ...autoEnable]);
     return true;

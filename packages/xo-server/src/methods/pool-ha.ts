@@ -105,16 +105,16 @@ export const poolSetHaHostFailures = defineOperation({
       description: "Number of hosts that may fail at the same time.",
     }),
   }),
-  handler: async ({ pool, hostFailuresToTolerate: asked }, context) => {
+  handler: async ({ pool, hostFailuresToTolerate: requested }, context) => {
     const { xapi, ref } = on(context, pool);
     const method = "pool.ha_compute_max_host_failures_to_tolerate";
     const most = Number(await xapi.call(method, []));
-    if (asked > most)
+    if (requested > most)
       throw new XoError("INVALID_PARAMETERS", {
         reason: `the pool tolerates at most ${most} host failures`,
       });
     await xapi.callAsync("pool.set_ha_host_failures_to_tolerate", [
-      ...[ref, String(asked)],
+      ...[ref, String(requested)],
     ]);
     return true;
   },

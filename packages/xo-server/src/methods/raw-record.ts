@@ -1,16 +1,7 @@
-import {
-  toMaskedRecord,
-  type Catalog,
-  type Inventory,
-} from "@xo-server/inventory";
+import { toMaskedRecord } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
-
-export interface RawRecordParts {
-  readonly catalog: Pick<Catalog, "get" | "classOf">;
-  readonly inventory: Pick<Inventory, "peek">;
-}
 
 const example = {
   id: "00000000-0000-4000-8000-000000000007",

@@ -1,22 +1,8 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import { PublicUser, toSessionUser } from "../auth/public-user.js";
-import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
-import type { Sessions } from "../auth/sessions.js";
-import {
-  MAX_TICKET_LENGTH,
-  TICKET_LIFETIME_MS,
-  type Tickets,
-} from "../auth/tickets.js";
-
-export interface SessionTicketParts {
-  readonly store: Pick<Store, "users" | "groups">;
-  readonly sessions: Pick<Sessions, "begin">;
-  readonly tickets: Tickets;
-  readonly secondFactors: SecondFactorPolicy;
-}
+import { MAX_TICKET_LENGTH, TICKET_LIFETIME_MS } from "../auth/tickets.js";
 
 export const sessionCreateTicket = defineOperation({
   name: "session.createTicket",

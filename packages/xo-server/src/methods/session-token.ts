@@ -32,9 +32,9 @@ export const sessionCreateToken = defineOperation({
     const { store, sessionLimits } = context.services;
     const { idleMs, lifeMs, rememberedMs } = sessionLimits;
     const { proof = "" } = context.client.session ?? {};
-    const wantedMs = remember ? rememberedMs : lifeMs;
+    const requestedMs = remember ? rememberedMs : lifeMs;
     const expiresInMs = Math.min(
-      boundLifetime(wantedMs, context) ?? wantedMs,
+      boundLifetime(requestedMs, context) ?? requestedMs,
       tokenLifetime.maxMs,
     );
     const { text } = await store.tokens.create({

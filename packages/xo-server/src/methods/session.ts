@@ -1,18 +1,9 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import type { Authenticator } from "../auth/authenticator.js";
 import { PublicUser, toSessionUser } from "../auth/public-user.js";
 import type { Session } from "../auth/session.js";
-import type { Sessions } from "../auth/sessions.js";
-
-export interface SessionMethodsOptions {
-  readonly store: Pick<Store, "users" | "groups">;
-  readonly signIn: Authenticator;
-  readonly sessions: Pick<Sessions, "begin" | "end">;
-}
 
 const text = (description: string) =>
   Type.String({ minLength: 1, maxLength: 4096, description });

@@ -1,7 +1,5 @@
-import type { Inventory, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
   enterSrMaintenance,
@@ -17,12 +15,6 @@ const ChainReport = Type.Object({
   }),
   vdisWithUnknownVhdParent: Type.Array(Type.String()),
 });
-
-export interface SrMaintenanceOptions {
-  readonly objects: PoolObjects;
-  readonly queries: Pick<Queries, "page">;
-  readonly inventory: Pick<Inventory, "runInSlices">;
-}
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "SR");

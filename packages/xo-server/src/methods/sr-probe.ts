@@ -145,7 +145,7 @@ const probes: readonly Probe[] = [
 /** Drivers report the possible values of a missing parameter in their error. */
 const RESULT_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
 
-async function ask(call: () => Promise<unknown>): Promise<string> {
+async function probe(call: () => Promise<unknown>): Promise<string> {
   try {
     return String(await call());
   } catch (error) {
@@ -180,7 +180,7 @@ export const srProbeOperations = probes.map(
       handler: async (input, { objects }) => {
         const { xapi, ref } = objects.get(input.host, "host");
         const config = toStrings(device(input));
-        const answer = await ask(() =>
+        const answer = await probe(() =>
           xapi.callAsync("SR.probe", [ref, config, type, {}]),
         );
         return readRows(answer, ...rows);

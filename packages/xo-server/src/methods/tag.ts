@@ -1,5 +1,4 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
@@ -97,11 +96,6 @@ export const tagSet = defineOperation({
     return true;
   },
 });
-
-export type TagStore = Pick<
-  Store["settings"],
-  "get" | "set" | "delete" | "list"
->;
 
 const KEY = "tags/";
 

@@ -1,8 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import type { TaskReader } from "../tasks/task-changes.js";
+import { toTaskReader } from "../tasks/task-changes.js";
 import { toSummary, type TaskView } from "../tasks/task-view.js";
 
 const id = Type.String({
@@ -127,7 +126,7 @@ export const taskList = defineOperation({
     const matches = (task: TaskView) => isInPool(task) && matchesText(task);
     const found: TaskView[] = [];
     let read = 0;
-    for await (const page of tasks.list(readerOf(context), about)) {
+    for await (const page of tasks.list(toTaskReader(context.user), about)) {
       // Tasks that are stored as running may have ended since.
       for (const task of page)
         if ((!pending || task.status === "pending") && matches(task))
@@ -147,7 +146,10 @@ export const taskGet = defineOperation({
   result: PublicTask,
   permission: "viewer",
   async handler({ id }, context) {
-    const task = await context.services.tasks.get(id, readerOf(context));
+    const task = await context.services.tasks.get(
+      id,
+      toTaskReader(context.user),
+    );
     if (task === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
     return task;
@@ -228,11 +230,6 @@ export const taskUnsubscribe = defineOperation({
   handler: (_, { services, client }) =>
     services.taskSubscriptions.delete(client),
 });
-
-/** Anonymous clients have no tasks. */
-function readerOf({ user: person }: HandlerContext): TaskReader {
-  return person ?? { id: "", isAdmin: false };
-}
 
 /** Lists and notifications of the server's tasks, for clients with a WebSocket. */
 export const taskListOperations = [

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
-import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import type { TaskReader } from "../tasks/task-changes.js";
+import { toTaskReader } from "../tasks/task-changes.js";
 
 const id = Type.String({
   minLength: 1,
@@ -61,7 +60,7 @@ export const taskAbort = defineOperation({
     isAction: true,
   },
   async handler(params, context) {
-    await context.services.tasks.abort(params.id, readerOf(context));
+    await context.services.tasks.abort(params.id, toTaskReader(context.user));
     return true;
   },
 });
@@ -80,7 +79,7 @@ export const taskDelete = defineOperation({
     status: 204,
   },
   async handler(params, context) {
-    await context.services.tasks.delete(params.id, readerOf(context));
+    await context.services.tasks.delete(params.id, toTaskReader(context.user));
     return true;
   },
 });
@@ -100,14 +99,10 @@ export const taskDeleteAll = defineOperation({
     status: 204,
   },
   async handler(_, context) {
-    await context.services.tasks.deleteEnded(readerOf(context));
+    await context.services.tasks.deleteEnded(toTaskReader(context.user));
     return true;
   },
 });
-
-function readerOf({ user: person }: HandlerContext): TaskReader {
-  return person ?? { id: "", isAdmin: false };
-}
 
 /** Tasks of pools (`task.cancel`, `task.destroy`), and tasks of the server. */
 export const taskOperations = [

@@ -72,11 +72,11 @@ function create(
   const isOwn = userId === requireUser(context).id;
   const { proof = "" } = context.client.session ?? {};
   const { description, client, expiresIn } = options;
-  const wantedMs =
+  const requestedMs =
     expiresIn === undefined
       ? undefined
       : checkLifetime(toMilliseconds(expiresIn));
-  const expiresInMs = boundLifetime(wantedMs, context);
+  const expiresInMs = boundLifetime(requestedMs, context);
   return services.store.tokens.create({
     userId,
     proof: isOwn ? proof : "administrator",
@@ -258,19 +258,19 @@ function checkLifetime(ms: number): number {
  * @throws XoError FORBIDDEN
  */
 export function boundLifetime(
-  wantedMs: number | undefined,
+  requestedMs: number | undefined,
   { client, services }: OperationContext,
 ): number | undefined {
   const tokenId = client.session?.tokenId;
   const token =
     tokenId === undefined ? undefined : services.store.tokens.get(tokenId);
-  if (token === undefined) return wantedMs;
+  if (token === undefined) return requestedMs;
   const restMs = token.expiresAt - services.clock.now();
   if (restMs < tokenLifetime.minMs)
     throw new XoError("FORBIDDEN", {
       permission: "a token that is valid for another minute",
     });
-  return Math.min(wantedMs ?? tokenLifetime.defaultMs, restMs);
+  return Math.min(requestedMs ?? tokenLifetime.defaultMs, restMs);
 }
 
 /**

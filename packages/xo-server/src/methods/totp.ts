@@ -1,18 +1,10 @@
 import { XoError } from "@xo-server/model";
-import type { Store, User } from "@xo-server/store";
+import type { User } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
-import type { SignInService } from "../auth/sign-in-service.js";
-import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { toTotpUri } from "../auth/totp.js";
 import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
 import { requireUser } from "./token.js";
-
-export interface TotpMethodsOptions {
-  readonly store: Pick<Store, "users">;
-  readonly signIn: Pick<SignInService, "checkPassword">;
-  readonly enrolments: TotpEnrollments;
-}
 
 const otp = Type.String({
   minLength: 6,
@@ -87,20 +79,20 @@ export const userRemoveTotp = defineOperation({
   permission: "user",
   changes: true,
   async handler({ id, password = "" }, context) {
-    const person = requireUser(context);
-    const isOwn = id === undefined || id === person.id;
-    if (!isOwn && !person.isAdmin)
+    const user = requireUser(context);
+    const isOwn = id === undefined || id === user.id;
+    if (!isOwn && !user.isAdmin)
       throw new XoError("FORBIDDEN", { permission: "admin" });
     const { store, secondFactors } = context.services;
     if (isOwn) {
-      checkRemovable(store.users.get(person.id), secondFactors);
-      const { name } = person;
+      checkRemovable(store.users.get(user.id), secondFactors);
+      const { name } = user;
       await context.services.signIn.checkPassword(
         { name, password },
         context.address,
       );
     }
-    await store.users.setTotp(id ?? person.id, null);
+    await store.users.setTotp(id ?? user.id, null);
     return true;
   },
 });

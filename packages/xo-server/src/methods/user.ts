@@ -1,21 +1,11 @@
 import { XoError } from "@xo-server/model";
-import type { Store, User } from "@xo-server/store";
+import type { User } from "@xo-server/store";
 import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import { checkSshKeys } from "../auth/ssh-keys.js";
-import type { Sessions } from "../auth/sessions.js";
-import type { OneTimePaths } from "../transfers/one-time-paths.js";
-import type { SignInService } from "../auth/sign-in-service.js";
 import { requireUser } from "./token.js";
-
-export interface UserMethodsOptions {
-  readonly store: Pick<Store, "users" | "groups" | "tokens">;
-  readonly signIn: Pick<SignInService, "checkPassword">;
-  readonly sessions: Pick<Sessions, "closeSessionsOf">;
-  readonly oneTimePaths: Pick<OneTimePaths, "revoke">;
-}
 
 const id = Type.String({ minLength: 1, description: "Id of a user." });
 const name = Type.String({
@@ -132,10 +122,10 @@ export const userSet = defineOperation({
     body: { name: "email" },
   },
   async handler({ id, email, password, preferences, ...patch }, context) {
-    const person = requireUser(context);
+    const user = requireUser(context);
     const others = [email, password, patch.permission];
-    const isOwn = id === person.id;
-    if (!person.isAdmin)
+    const isOwn = id === user.id;
+    if (!user.isAdmin)
       if (!isOwn || others.some((value) => value !== undefined))
         throw new XoError("FORBIDDEN", { permission: "admin" });
     if (isOwn && patch.permission === "none") throw notOneself("demoted");

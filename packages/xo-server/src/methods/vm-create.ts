@@ -109,14 +109,14 @@ async function asTask<T>(
   { tasks, context }: Followers,
   run: (work: TaskContext) => Promise<T>,
 ): Promise<T> {
-  const { task: work, user: person } = context;
+  const { task: work, user } = context;
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = input;
   const subject = {
     name: `Creation of ${toEachParameters(input).length} VMs`,
     objectId: pool,
     objectType: "pool",
-    userId: person?.id,
+    userId: user?.id,
     params: { template },
     operation: "vm.createMultiple",
   };

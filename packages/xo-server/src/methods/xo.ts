@@ -1,16 +1,7 @@
 import { Type } from "typebox";
 import { JsonStream } from "../encoding/raw-json.js";
-import type { OneTimePaths } from "../transfers/one-time-paths.js";
-import type { ObjectListing } from "../objects/object-listing.js";
-import type { ObjectNotices } from "../objects/object-notices.js";
 import { readableTo } from "../objects/readable.js";
 import { defineOperation } from "./define-operation.js";
-
-export interface XoMethodsOptions {
-  readonly listing: ObjectListing;
-  readonly notices: ObjectNotices;
-  readonly paths: OneTimePaths;
-}
 
 export const xoGetAllObjects = defineOperation({
   name: "xo.getAllObjects",

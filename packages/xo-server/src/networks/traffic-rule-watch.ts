@@ -7,7 +7,7 @@ import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
 import { applyRules, hostRulesOf, type HostRules } from "./host-rules.js";
 
 /** Interval of the check, in ms: hosts lose their rules when they boot, and new ports have none. */
-const EVERY_MS = 5_000;
+const INTERVAL_MS = 5_000;
 /** Retry interval after a failure on a host, in ms. */
 const AGAIN_MS = 60_000;
 /** Subject of the lease: of several servers with one database, one adds the rules again. */
@@ -178,7 +178,7 @@ export class TrafficRuleWatch {
         .then(() => {
           this.#sleep();
         });
-    }, EVERY_MS);
+    }, INTERVAL_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Logger } from "../log/logger.js";
 
 /** The environment variable that contains the key. */
-export const KEY_VARIABLE = "XO_INVENTORY_KEY";
+const KEY_VARIABLE = "XO_INVENTORY_KEY";
 
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
 

@@ -52,10 +52,10 @@ export async function checkRequestedProperties(
   if (unknown === undefined) return;
   const query = { type, sort: [], limit: MAX_READ, fields: [unknown] };
   const { rows } = await queries.page(query);
-  const isThere = rows.some((row) =>
+  const isKnown = rows.some((row) =>
     Object.hasOwn(JSON.parse(row.toString()) as object, unknown),
   );
-  if (!isThere) throw toError(type, unknown);
+  if (!isKnown) throw toError(type, unknown);
 }
 
 /**

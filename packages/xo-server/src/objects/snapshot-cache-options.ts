@@ -29,7 +29,7 @@ export async function toSnapshotCacheOptions(
   logger: Logger,
   { stored = [], fetchCopy }: SharedPools = {},
 ): Promise<SnapshotCacheOptions | undefined> {
-  // Other servers may ask for a copy of a pool that is added later.
+  // Other servers may request a copy of a pool that is added later.
   const hasPools = pools.length + stored.length > 0 || fetchCopy !== undefined;
   if (!inventory.persist || !hasPools) return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");

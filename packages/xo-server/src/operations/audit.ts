@@ -98,11 +98,11 @@ function toChange({
   params,
   context,
 }: AuditedChange): PendingChange {
-  const { user: person, address } = context;
+  const { user, address } = context;
   const objectId = objectIdOf(operation, params);
   return {
-    ...(person === undefined ? {} : { userId: person.id }),
-    ...(person === undefined ? {} : { userName: person.name }),
+    ...(user === undefined ? {} : { userId: user.id }),
+    ...(user === undefined ? {} : { userName: user.name }),
     address,
     operation: operation.name,
     ...(objectId === undefined ? {} : { objectId }),

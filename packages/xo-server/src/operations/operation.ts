@@ -243,9 +243,9 @@ export function toCallContext(
   address: string,
   anonymous: Permission,
 ): CallContext {
-  const person = client.session?.user();
-  const permission = person === undefined ? anonymous : permissionOf(person);
-  return { user: person, permission, client, address };
+  const user = client.session?.user();
+  const permission = user === undefined ? anonymous : permissionOf(user);
+  return { user, permission, client, address };
 }
 
 /** The level of a user: `operator` may operate all objects, `user` some at most. */

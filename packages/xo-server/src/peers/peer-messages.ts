@@ -9,7 +9,7 @@ const REQUEST_LIFETIME_MS = 10_000;
 /** What each request to another server contains. */
 export interface PeerRequestBase {
   readonly poolId: string;
-  /** Name of the server that asks. */
+  /** Name of the server that sends the request. */
   readonly from: string;
   /** Instance of the only server that may answer. */
   readonly to: string;

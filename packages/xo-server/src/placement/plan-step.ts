@@ -33,8 +33,8 @@ export async function executeStep(
   const to = objects.get(step.to, "host");
   const state = String(await vm.xapi.call("VM.get_power_state", [vm.ref]));
   const resident = await vm.xapi.call("VM.get_resident_on", [vm.ref]);
-  const isThere = state === "Running" && resident === to.ref;
-  if (isThere) return;
+  const isDone = state === "Running" && resident === to.ref;
+  if (isDone) return;
   if (step.kind === "start") return start(vm, to, state);
   check(vm, "power_state", { actual: state, expected: "Running" });
   if (step.from !== undefined) {

@@ -28,7 +28,7 @@ import {
  * Planning functions that can be requested. The first parameter of each is the
  * indexed pool.
  */
-export const plannerFunctions = {
+const plannerFunctions = {
   starts: (...input: Parameters<typeof planStarts>) =>
     planStarts(...input).plan,
   place: placeVm,

@@ -179,7 +179,7 @@ export class Planner {
 
   async #request<T>(
     name: keyof PlannerFunctions,
-    asked: RequestParts,
+    request: RequestParts,
   ): Promise<T> {
     if (this.#waiting >= MAX_WAITING)
       throw new XoError("QUEUE_FULL", {
@@ -187,8 +187,8 @@ export class Planner {
         size: this.#waiting,
       });
     this.#waiting++;
-    const { signal } = asked.call ?? {};
-    const turn = this.#turns.run(() => this.#answer(name, asked));
+    const { signal } = request.call ?? {};
+    const turn = this.#turns.run(() => this.#answer(name, request));
     const ended = turn.finally(() => this.#waiting--);
     const answer = await unlessAborted(ended, signal);
     return (await this.#unpack(answer)) as T;
@@ -196,9 +196,9 @@ export class Planner {
 
   async #answer(
     name: keyof PlannerFunctions,
-    asked: RequestParts,
+    request: RequestParts,
   ): Promise<SerializedValue> {
-    const { model, call, args } = asked;
+    const { model, call, args } = request;
     if (call?.signal?.aborted === true) throw aborted();
     const limit = new AbortController();
     const timer = this.#clock.setTimeout(() => {

@@ -9,7 +9,7 @@ import type {
  * Number of hosts that each rule excludes, as text: `memory on 3 hosts,
  * host-affinity on 1 host`.
  */
-export function summarizeRefusals(candidates: readonly Candidate[]): string {
+function summarizeRefusals(candidates: readonly Candidate[]): string {
   const counts = new Map<string, number>();
   for (const { refusals } of candidates)
     for (const rule of new Set(refusals.map(({ rule }) => rule)))

@@ -109,7 +109,7 @@ export const PlacedVm = Type.Object({
   }),
 });
 
-export const ActionResult = Type.Object({
+const ActionResult = Type.Object({
   kind: text("start or migrate."),
   vm: id("Id of the VM."),
   from: optional(id("Id of the source host of a migration.")),

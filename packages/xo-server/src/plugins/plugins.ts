@@ -27,7 +27,7 @@ export interface PluginView {
 }
 
 /** Represents a stored secret. As input it leaves the secret unchanged. */
-export const HIDDEN = "** obfuscated **";
+const HIDDEN = "** obfuscated **";
 
 type Configuration = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ import { PeerRefusal } from "../peers/refusal.js";
 import { COPY_HEADER, COPY_PATH, type CopyMessages } from "./copy-messages.js";
 import { CopyTransfer } from "./copy-transfer.js";
 
-/** A server that did not answer, or whose copy was not usable, is not asked for this time, in ms. */
+/** A server that did not answer, or whose copy was not usable, gets no requests for this time, in ms. */
 const AVOID_MS = 60_000;
 /** The list of servers is read again after this time, in ms. */
 const SERVERS_MS = 1_000;
@@ -25,7 +25,7 @@ export interface CopyClientOptions {
   };
   readonly messages: Pick<CopyMessages, "sealRequest" | "openAnswer">;
   readonly self: LeaseOwner;
-  /** A server without a heartbeat for this time is not asked, in ms. */
+  /** A server without a heartbeat for this time gets no requests, in ms. */
   readonly silentMs: number;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
@@ -42,7 +42,7 @@ export interface FetchedCopies {
 export class CopyClient {
   readonly #options: CopyClientOptions;
   readonly #counts = { fetched: 0, failed: 0 };
-  /** Until when servers are not asked, by instance. */
+  /** Until when servers get no requests, by instance. */
   readonly #avoided = new Map<string, number>();
   #peers: { readonly at: number; readonly list: Promise<Peer[]> } | undefined;
   /** Requests are spread over the servers. */
@@ -87,7 +87,7 @@ export class CopyClient {
     this.#counts.failed++;
     this.#avoided.set(instance, clock.now() + AVOID_MS);
     logger.warn(
-      `${label}: no copy from ${reason}; this server is not asked for ${AVOID_MS / 1000} s`,
+      `${label}: no copy from ${reason}; no further requests to this server for ${AVOID_MS / 1000} s`,
     );
   }
 

@@ -56,7 +56,7 @@ interface LostTask {
   readonly isKnown: boolean;
   readonly xapiTasks: InterruptedXapiTasks;
   readonly operation: Operation | undefined;
-  readonly person: AuthenticatedUser | undefined;
+  readonly user: AuthenticatedUser | undefined;
 }
 
 /** Resumes or ends the tasks of the previous run of the server. */
@@ -99,7 +99,7 @@ export class Recovery {
       xapiTasks: new InterruptedXapiTasks(task.node, steps ?? new Map(), watch),
       operation:
         operation === undefined ? undefined : dispatcher.find(operation),
-      person: userId === undefined ? undefined : users.get(userId),
+      user: userId === undefined ? undefined : users.get(userId),
     };
   }
 
@@ -162,7 +162,7 @@ export class Recovery {
   }
 
   async #continue(lost: LostTask): Promise<unknown> {
-    const { task, isKnown, operation, person } = lost;
+    const { task, isKnown, operation, user } = lost;
     // A resumed task could repeat what it has already done.
     if (!isKnown)
       throw new XoError("INTERRUPTED", {
@@ -171,20 +171,17 @@ export class Recovery {
     if (operation?.resume !== undefined && task.persistedState !== undefined)
       return this.#resume(lost, operation);
     const run = () => awaitXapiTasks(lost);
-    if (operation?.changes !== true || person === undefined) return run();
+    if (operation?.changes !== true || user === undefined) return run();
     // XAPI tasks that have run cannot be undone, so the rights of the caller do not matter.
     const begun = { ...callOf(lost, operation), run, isOnlyReport: true };
-    return this.#options.dispatcher.resume(
-      begun,
-      onBehalfOf(person, task.node),
-    );
+    return this.#options.dispatcher.resume(begun, onBehalfOf(user, task.node));
   }
 
   /** @throws XoError FORBIDDEN_OPERATION: the user was deleted */
   async #resume(lost: LostTask, operation: Operation): Promise<unknown> {
-    const { task, xapiTasks, person } = lost;
+    const { task, xapiTasks, user } = lost;
     const { resume, resumesAtOnce = false } = operation;
-    if (person === undefined)
+    if (user === undefined)
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: `go on with ${operation.name} after a restart`,
         reason: "its user was deleted",
@@ -196,7 +193,7 @@ export class Recovery {
       resume!(task.persistedState as never, context, xapiTasks);
     return this.#options.dispatcher.resume(
       { ...callOf(lost, operation), run },
-      onBehalfOf(person, task.node),
+      onBehalfOf(user, task.node),
     );
   }
 

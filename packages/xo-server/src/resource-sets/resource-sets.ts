@@ -60,9 +60,9 @@ export class ResourceSets implements ResourceSetAccess {
   }
 
   /** The resource sets of a user; all sets for administrators. */
-  async list(person: AuthenticatedUser): Promise<PublicResourceSet[]> {
+  async list(user: AuthenticatedUser): Promise<PublicResourceSet[]> {
     const { resourceSets } = this.#options.store;
-    const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));
+    const sets = [...resourceSets.list()].filter((set) => isOneOf(set, user));
     if (sets.length === 0) return [];
     const usage = await readUsage(this.#options);
     return Promise.all(
@@ -155,9 +155,9 @@ export class ResourceSets implements ResourceSetAccess {
     return toPublic(set, usage, await this.#options.addresses?.usage(set));
   }
 
-  #find(id: string, { user: person }: CallContext): ResourceSet {
+  #find(id: string, { user }: CallContext): ResourceSet {
     const set = this.#options.store.resourceSets.get(id);
-    if (set !== undefined && person !== undefined && isOneOf(set, person))
+    if (set !== undefined && user !== undefined && isOneOf(set, user))
       return set;
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
   }
@@ -166,9 +166,9 @@ export class ResourceSets implements ResourceSetAccess {
   async #give(
     vmId: string,
     set: ResourceSet,
-    { user: person }: CallContext,
+    { user }: CallContext,
   ): Promise<void> {
-    const owners = set.shareByDefault ? set.subjects : [person!.id];
+    const owners = set.shareByDefault ? set.subjects : [user!.id];
     for (const subject of owners)
       await this.#options.store.acls.add({
         subject,
@@ -178,13 +178,10 @@ export class ResourceSets implements ResourceSetAccess {
   }
 }
 
-function isOneOf(
-  { subjects }: ResourceSet,
-  person: AuthenticatedUser,
-): boolean {
+function isOneOf({ subjects }: ResourceSet, user: AuthenticatedUser): boolean {
   return (
-    person.isAdmin ||
-    [person.id, ...person.groups].some((id) => subjects.includes(id))
+    user.isAdmin ||
+    [user.id, ...user.groups].some((id) => subjects.includes(id))
   );
 }
 

@@ -61,7 +61,7 @@ export class UsageReservations {
    */
   reserve(
     setId: string,
-    wanted: ResourceUsage,
+    requested: ResourceUsage,
     vm: {
       readonly grown?: string | undefined;
       readonly moved?: string | undefined;
@@ -74,13 +74,15 @@ export class UsageReservations {
       isOver: (one, used) => this.#unseenPartOf(one, used) === undefined,
       toBody: (used, others) => {
         this.#checkLeft(setId, sumOf(used, this.#unseenPartsOf(others, used)), {
-          ...amountsOf(wanted),
-          vms: grown === undefined ? (wanted.vms ?? 1) : 0,
+          ...amountsOf(requested),
+          vms: grown === undefined ? (requested.vms ?? 1) : 0,
         });
         if (grown === undefined)
-          return moved === undefined ? wanted : { ...wanted, vmId: moved };
-        const expected = addUsage(used.byVm.get(grown), wanted);
-        return { ...wanted, vmId: grown, expected };
+          return moved === undefined
+            ? requested
+            : { ...requested, vmId: moved };
+        const expected = addUsage(used.byVm.get(grown), requested);
+        return { ...requested, vmId: grown, expected };
       },
     });
   }
@@ -89,10 +91,10 @@ export class UsageReservations {
   #checkLeft(
     setId: string,
     sum: Readonly<Record<string, number>>,
-    wanted: Readonly<Record<string, number>>,
+    requested: Readonly<Record<string, number>>,
   ): void {
     const limits = this.#options.store.resourceSets.get(setId)?.limits ?? {};
-    for (const [name, amount] of Object.entries(wanted)) {
+    for (const [name, amount] of Object.entries(requested)) {
       const left = limitOf(limits, name) - sum[name]!;
       if (amount > 0 && amount > left)
         throw new XoError("RESOURCES_EXHAUSTED", {

@@ -1,7 +1,7 @@
 import type { Predicate } from "@xo-server/inventory";
 
 /** Actions of each ACL level (Xen Orchestra's older rights). */
-export const aclLevels: Readonly<Record<string, readonly string[]>> = {
+const aclLevels: Readonly<Record<string, readonly string[]>> = {
   viewer: ["read"],
   operator: ["read", "operate"],
   admin: ["*"],

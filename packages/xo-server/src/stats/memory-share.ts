@@ -62,10 +62,6 @@ export class MemoryShare {
     if (this.#retained.delete(series)) this.#retainedBytes -= costOf(series);
   }
 
-  get wantedBytes(): number {
-    return this.#retainedBytes;
-  }
-
   /**
    * @param columns total number of columns of all objects
    * @param objects number of objects

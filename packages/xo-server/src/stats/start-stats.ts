@@ -58,7 +58,7 @@ export function startStats(
     parser: xports,
     clock,
     limitBytes: memoryBytes || statsMemory(machineMemory()),
-    // Readers trigger requests of their own when hosts are asked rarely.
+    // Readers trigger requests of their own when hosts are polled rarely.
     freshMs: () =>
       follow && pace.intervalMs === intervalMs
         ? MISSED * intervalMs

@@ -22,6 +22,11 @@ export interface TaskReader {
   readonly isAdmin: boolean;
 }
 
+/** @param user undefined: an anonymous client, which has no tasks */
+export function toTaskReader(user: TaskReader | undefined): TaskReader {
+  return user ?? { id: "", isAdmin: false };
+}
+
 /** Users read their own tasks, administrators all. */
 export function mayRead(
   { id, isAdmin }: TaskReader,

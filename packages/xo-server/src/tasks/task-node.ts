@@ -51,7 +51,7 @@ export class TaskNode implements TaskContext {
   /** In whole percent. */
   #progress: number;
   #reportsProgress = false;
-  #abortionAskedAt: number | undefined;
+  #abortionRequestedAt: number | undefined;
   #counts: TaskCounts | undefined;
   #result: object | undefined;
   #persistedState: object | undefined;
@@ -70,7 +70,7 @@ export class TaskNode implements TaskContext {
     this.#progress = before?.progress ?? 0;
     this.#infos = [...(before?.infos ?? [])];
     this.#warnings = [...(before?.warnings ?? [])];
-    this.#abortionAskedAt = before?.abortionRequestedAt;
+    this.#abortionRequestedAt = before?.abortionRequestedAt;
     this.#counts = before?.counts;
     this.#result = before?.result;
     this.#persistedState = kept;
@@ -230,7 +230,7 @@ export class TaskNode implements TaskContext {
   }
 
   noteAbortion(): void {
-    this.#abortionAskedAt = this.#options.clock.now();
+    this.#abortionRequestedAt = this.#options.clock.now();
     this.#changed();
   }
 
@@ -246,7 +246,7 @@ export class TaskNode implements TaskContext {
 
   /** The task without what is in columns of its row. */
   body(): Readonly<Record<string, unknown>> {
-    const asked = this.#abortionAskedAt;
+    const requestedAt = this.#abortionRequestedAt;
     return {
       properties: this.#options.properties,
       progress: this.#progress,
@@ -254,7 +254,9 @@ export class TaskNode implements TaskContext {
       infos: [...this.#infos],
       warnings: [...this.#warnings],
       tasks: Array.from(this.#parts, (part) => part.view()),
-      ...(asked === undefined ? {} : { abortionRequestedAt: asked }),
+      ...(requestedAt === undefined
+        ? {}
+        : { abortionRequestedAt: requestedAt }),
       ...(this.#result === undefined ? {} : { result: this.#result }),
     };
   }

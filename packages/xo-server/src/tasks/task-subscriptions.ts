@@ -83,8 +83,8 @@ export class TaskSubscriptions {
 
   #put(subscriber: Subscriber, change: TaskChange): void {
     const { client, waiting } = subscriber;
-    const person = client.session?.user();
-    if (person === undefined || !mayRead(person, change)) return;
+    const user = client.session?.user();
+    if (user === undefined || !mayRead(user, change)) return;
     const id = change.kind === "update" ? change.task.id : change.id;
     waiting.delete(id);
     waiting.set(id, change);
@@ -104,11 +104,11 @@ export class TaskSubscriptions {
 
   #send(subscriber: Subscriber): void {
     const { client, waiting, hasMissed } = subscriber;
-    const person = client.session?.user();
+    const user = client.session?.user();
     // The user of the connection may have changed.
     const visible = [...waiting]
       .slice(0, A_MESSAGE)
-      .filter(([, one]) => person !== undefined && mayRead(person, one));
+      .filter(([, one]) => user !== undefined && mayRead(user, one));
     if (visible.length > 0 || hasMissed) {
       const changes = visible.map(([, one]) => one);
       if (!client.trySend(this.#encode(changes, subscriber))) {

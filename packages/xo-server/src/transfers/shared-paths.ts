@@ -33,7 +33,7 @@ interface StoredCall extends Invocation, SessionKey {
 
 /**
  * Makes one-time paths valid on all servers of the database: the call of the
- * operation that offered a path is in the database. A server that is asked for the
+ * operation that offered a path is in the database. A server that gets a request for the
  * path of another one, which may have ended, makes this call again, as the same
  * user with the rights that the user has then, and serves what it offers.
  */

@@ -6,7 +6,7 @@ import type { MissingPatches } from "./missing-patches.js";
 import { HostVersions } from "./host-versions.js";
 
 /** Interval of the queries, in ms: updates are published a few times a month. */
-const EVERY_MS = 6 * 60 * 60_000;
+const INTERVAL_MS = 6 * 60 * 60_000;
 /** Delay after the start of the server, in ms, because requests of clients have priority. */
 const FIRST_MS = 15 * 60_000;
 
@@ -77,7 +77,7 @@ export class PatchWatch {
         // The catalog is being stopped.
         .catch(() => undefined)
         .then(() => {
-          this.#sleep(EVERY_MS);
+          this.#sleep(INTERVAL_MS);
         });
     }, ms);
   }

@@ -46,10 +46,7 @@ export function toSchemaProblems(
 }
 
 /** Explains an error of Ajv in words. @param noun what an unknown member is called: `parameter` */
-export function toSchemaProblem(
-  error: ErrorObject,
-  noun: MemberNoun,
-): SchemaProblem {
+function toSchemaProblem(error: ErrorObject, noun: MemberNoun): SchemaProblem {
   const path = toPath(error.instancePath);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {

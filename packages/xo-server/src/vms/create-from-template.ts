@@ -98,7 +98,7 @@ function disksOf({ disks = [], name }: NewVm): string[] {
 function toSettings(
   input: CreateParameters,
   { template }: NewVm,
-  { user: person }: HandlerContext,
+  { user }: HandlerContext,
 ): SettingsInput {
   return {
     // Replaces the description of the template.
@@ -109,7 +109,7 @@ function toSettings(
     creation: {
       date: new Date().toISOString(),
       template: template.object["uuid"],
-      ...(person === undefined ? {} : { user: person.id }),
+      ...(user === undefined ? {} : { user: user.id }),
     },
   };
 }

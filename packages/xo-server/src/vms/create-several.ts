@@ -14,7 +14,7 @@ import { fillInAll, numberedNames, type Numbered } from "./numbered-names.js";
 import { checkWith } from "./resource-sets.js";
 
 /** Number of concurrent creations; a pool queues further clones of one template. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 const MOST = 250;
 
 export const createManyParameters = Type.Object(
@@ -133,7 +133,7 @@ export async function createVms(
 
 type Outcome = PromiseSettledResult<string>;
 
-/** Runs AT_ONCE creations at a time, until the task is cancelled. */
+/** Runs MAX_CONCURRENT creations at a time, until the task is cancelled. */
 async function inTurns(
   orders: readonly CreateParameters[],
   work: TaskContext,
@@ -152,7 +152,7 @@ async function inTurns(
       work.progress(++done / orders.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
   return outcomes;
 }
 

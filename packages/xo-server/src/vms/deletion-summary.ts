@@ -59,7 +59,7 @@ export async function summarizeDeletion(
 class DeletionCounter {
   readonly #catalog: Sources["catalog"];
   readonly #mayRead: (type: string, object: ViewObject) => boolean;
-  readonly #asked: ReadonlySet<string>;
+  readonly #requested: ReadonlySet<string>;
   /** Selected VMs and their snapshots. */
   readonly #machines = new Map<string, ViewObject>();
   readonly #disks = new Map<string, ViewObject>();
@@ -73,13 +73,13 @@ class DeletionCounter {
     catalog: Sources["catalog"],
     mayRead: (type: string, object: ViewObject) => boolean,
   ) {
-    this.#asked = new Set(ids);
+    this.#requested = new Set(ids);
     this.#catalog = catalog;
     this.#mayRead = mayRead;
   }
 
   *count(): Generator<void, void, void> {
-    for (const id of this.#asked) {
+    for (const id of this.#requested) {
       const entry = this.#catalog.get(id);
       if (entry === undefined || !isMachine(entry.type)) continue;
       const object = parse(entry);
@@ -105,7 +105,7 @@ class DeletionCounter {
 
   summary(): DeletionSummary {
     const snapshots = [...this.#machines.keys()].filter(
-      (id) => !this.#asked.has(id),
+      (id) => !this.#requested.has(id),
     ).length;
     return {
       vms: this.#vms,

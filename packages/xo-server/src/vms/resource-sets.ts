@@ -1,4 +1,3 @@
-import { XoError } from "@xo-server/model";
 import type { HandlerContext } from "../operations/operation.js";
 
 /** Key of other_config of a VM, with the id of its set as JSON. */
@@ -96,21 +95,6 @@ export interface ResourceUsage {
   /** Number of VMs; of a reservation, the number of further VMs or templates. Default: 1. */
   readonly vms?: number;
 }
-
-/** For a server without resource sets. */
-export const noResourceSets: ResourceSetAccess = {
-  open(id) {
-    throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
-  },
-  grow: () => Promise.resolve(noGrowth),
-  assignAddress: () => Promise.resolve(undefined),
-  reserveFor: () =>
-    Promise.resolve({
-      release: () => Promise.resolve(),
-      own: () => Promise.resolve(),
-    }),
-  share: () => Promise.resolve(),
-};
 
 /** Actions on the objects of a set that its users may perform. */
 const USER_ACTIONS: ReadonlySet<string> = new Set([

@@ -114,7 +114,7 @@ function toNotes(
 }
 
 /** Key of other_config with the uuid of the VM, so that a copy does not inherit the value. */
-export function creationKey(uuid: string): string {
+function creationKey(uuid: string): string {
   return `xo:${uuid.slice(0, 8)}`;
 }
 

@@ -5,7 +5,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 export interface SnapshotKind {
   /** Whether the memory of the VM is saved too, which must not be halted. */
   readonly saveMemory?: boolean;
-  /** Whether the guest is asked to flush its file systems first (quiesce). */
+  /** Whether the guest flushes its file systems first (quiesce). */
   readonly quiesce?: boolean;
   readonly work: Pick<TaskContext, "warn">;
 }

@@ -63,7 +63,7 @@ export async function selectVms(
 }
 
 /** @returns undefined: there is no VM with this id */
-export function findVm(
+function findVm(
   catalog: Pick<Catalog, "get">,
   id: string,
 ): ViewObject | undefined {

@@ -9,7 +9,7 @@ import type { RestoreTestReport, TestMethod } from "./restore-test.js";
  * VMs with this tag report by a script. The names are those of Xen Orchestra, so
  * that its scripts work.
  */
-export const SCRIPT_TAG = "xo-backup-health-check-xenstore";
+const SCRIPT_TAG = "xo-backup-health-check-xenstore";
 /** `planned` before the start; the script writes `running`, then `success` or `failure`. */
 const SCRIPT_KEY = "vm-data/xo-backup-health-check";
 /** The script may write here why it failed. */
@@ -50,10 +50,10 @@ export async function awaitGuest(
   { clock, signal, timeout }: GuestParts,
 ): Promise<Omit<RestoreTestReport, "durationMs">> {
   const startedAt = clock.now();
-  const ask = method === "script" ? askScript : askTools;
+  const check = method === "script" ? checkScript : checkTools;
   while (clock.now() - startedAt < timeout) {
     signal.throwIfAborted();
-    const answer = await ask(xapi, vm);
+    const answer = await check(xapi, vm);
     const bootMs = clock.now() - startedAt;
     if (answer !== undefined) return { ...answer, method, bootMs };
     await pause(clock, POLL_MS, signal);
@@ -68,7 +68,7 @@ export async function awaitGuest(
 }
 
 /** A VM has guest metrics from the first report of its tools on. */
-async function askTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
+async function checkTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
   const ref = (await xapi.call("VM.get_guest_metrics", [vm])) as Ref;
   if (ref === "" || ref === "OpaqueRef:NULL") return undefined;
   try {
@@ -85,7 +85,7 @@ async function askTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
 }
 
 /** XAPI copies what the guest writes below `vm-data/` into the VM's xenstore_data. */
-async function askScript(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
+async function checkScript(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
   const data = (await xapi.call("VM.get_xenstore_data", [vm])) as Readonly<
     Record<string, string>
   >;

@@ -34,7 +34,7 @@ export interface DiskParts {
 }
 
 /** Number of disks of a VM that are written concurrently. */
-const AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 
 /**
  * Creates and writes disks of a backup. Disks that the previous run of the server
@@ -51,7 +51,7 @@ export async function restoreDisks(
     for (const disk of waiting)
       restored.set(disk.name, await restoreOne(disk, parts));
   };
-  const workers = Array.from({ length: AT_ONCE }, worker);
+  const workers = Array.from({ length: MAX_CONCURRENT }, worker);
   const results = await Promise.allSettled(workers);
   // Nothing is deleted while another disk is still being written.
   for (const result of results)

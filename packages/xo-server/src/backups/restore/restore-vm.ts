@@ -32,7 +32,7 @@ export interface VmRestoreParts extends Pick<
 }
 
 /** Key of the VM's other_config. */
-export const RESTORED_FROM = "xo:restored:from";
+const RESTORED_FROM = "xo:restored:from";
 /** Operations that would use incomplete disks. */
 export const BLOCKED = [
   "start",

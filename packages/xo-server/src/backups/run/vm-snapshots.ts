@@ -110,7 +110,7 @@ export async function listDiskSnapshots(
 }
 
 /** A VDI snapshot with the marks of the backup that took it, if one did. */
-export function toSnapshotDisk(ref: Ref, record: XapiRecord): SnapshotDisk {
+function toSnapshotDisk(ref: Ref, record: XapiRecord): SnapshotDisk {
   const uuid = textOf(record, "uuid");
   const marks = readMarks(mapOf(record, "other_config"), uuid);
   return {

@@ -1,7 +1,8 @@
 import { XoError } from "@xo-server/model";
+import { createDisconnectSignal } from "../../authentication/disconnect-signal.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dispatcher } from "../../../operations/dispatcher.js";
-import type { TaskReader } from "../../../tasks/task-changes.js";
+import { toTaskReader, type TaskReader } from "../../../tasks/task-changes.js";
 import type { TaskQuery } from "../../../tasks/task-query.js";
 import type { Tasks } from "../../../tasks/tasks.js";
 import { readListQuery } from "../lists/list-query.js";
@@ -45,7 +46,7 @@ export function addTaskRoutes(
   routes.get("/tasks/{id}", async (request, reply) => {
     const id = pathParameter(request, "id");
     const wait = readBoolean(queryOf(request), "wait")
-      ? { signal: closeSignal(reply) }
+      ? { signal: createDisconnectSignal(reply) }
       : undefined;
     const task = await tasks.get(id, readerOf(request), wait);
     if (task === undefined)
@@ -99,14 +100,5 @@ function send(
 function readerOf(request: FastifyRequest): TaskReader {
   const { context, rights } = callerOf(request);
   rights();
-  return context.user ?? { id: "", isAdmin: false };
-}
-
-/** Aborted when the connection closes. */
-function closeSignal({ raw }: FastifyReply): AbortSignal {
-  const closed = new AbortController();
-  raw.once("close", () => {
-    closed.abort();
-  });
-  return closed.signal;
+  return toTaskReader(context.user);
 }

@@ -8,7 +8,7 @@ import {
 } from "@xo-server/store";
 import { isServerSubject } from "./fair-share.js";
 
-/** What happened to the leases of a server that was asked to leave. */
+/** What happened to the leases of a server whose leave was requested. */
 export interface HandOver {
   readonly moved: { subject: string; to: string }[];
   /** Subjects whose lease no server has taken yet. */
@@ -35,7 +35,7 @@ const POLL_MS = 100;
  * @throws XoError NO_SUCH_OBJECT; FORBIDDEN_OPERATION: SQLite, it does not run, or no other
  *   server runs; STORE_UNAVAILABLE
  */
-export async function askToLeave(
+export async function requestLeave(
   name: string,
   isForced: boolean,
   { store, clock }: AskToLeaveParts,
