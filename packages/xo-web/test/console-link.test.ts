@@ -24,7 +24,7 @@ function linkTo(...answers: Answer[]) {
   let asked = 0;
   const link = new ConsoleLink({
     clock,
-    ask: async () => answers[Math.min(asked++, answers.length - 1)]!,
+    check: async () => answers[Math.min(asked++, answers.length - 1)]!,
     onState: (state) => states.push(state),
   });
   return {
@@ -123,7 +123,7 @@ t.test(
     await settled();
     await page.pass(2_000);
     t.equal(page.state.name, "opening");
-    t.notOk(page.names.slice(1).includes("asking"), "nothing flickers");
+    t.notOk(page.names.slice(1).includes("checking"), "nothing flickers");
   },
 );
 
@@ -134,7 +134,7 @@ t.test(
     page.link.start();
     page.link.stop();
     await settled();
-    t.same(page.names, ["asking"]);
+    t.same(page.names, ["checking"]);
     const waiting = linkTo(GONE);
     await waiting.start();
     waiting.link.stop();

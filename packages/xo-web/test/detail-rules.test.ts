@@ -119,14 +119,14 @@ t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
     memoryUsed: 80,
     memoryAssigned: 10,
     storageAllocated: 300,
-    bearsOneLoss: true,
+    toleratesHostFailure: true,
   });
   const full = [
     host({ memory: { size: 100, usage: 80 } }),
     host({ memory: { size: 100, usage: 80 } }),
   ] as Host[];
-  t.equal(capacityOf(full, vms, srs).bearsOneLoss, false);
-  t.equal(capacityOf([host()], vms, srs).bearsOneLoss, undefined);
+  t.equal(capacityOf(full, vms, srs).toleratesHostFailure, false);
+  t.equal(capacityOf([host()], vms, srs).toleratesHostFailure, undefined);
   t.end();
 });
 

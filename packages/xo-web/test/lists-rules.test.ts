@@ -24,7 +24,7 @@ import {
   type ListQuery,
 } from "../src/lists/list-query.js";
 import { shortSystemName } from "../src/objects/system-name.js";
-import { givenViewsOf, readViews, writeViews } from "../src/lists/views.js";
+import { builtInViewsOf, readViews, writeViews } from "../src/lists/views.js";
 
 const types = [
   ...["VM", "VM-template", "VM-snapshot", "host", "pool"],
@@ -234,7 +234,7 @@ t.test(
     t.same(readViews({ VM: [{ id: "1", name: 3 }, null] }, "VM"), []);
     t.same(readViews(undefined, "VM"), []);
     for (const type of types)
-      for (const { query } of givenViewsOf(type))
+      for (const { query } of builtInViewsOf(type))
         t.ok(parseFilter(query.filter));
     t.end();
   },

@@ -17,7 +17,7 @@ function start() {
   const asked: Asked[] = [];
   const views: LatestView<string, string>[] = [];
   const latest = new LatestAnswer<string, string>({
-    ask: (question) =>
+    request: (question) =>
       new Promise((resolve, reject) => {
         asked.push({ question, answer: resolve, fail: reject });
       }),

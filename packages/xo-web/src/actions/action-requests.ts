@@ -18,7 +18,7 @@ export interface ActionRequest {
 }
 
 /** The actions that pages request, one at a time. ActionHost performs them. */
-export class ActionRequests {
+class ActionRequests {
   readonly #current = shallowRef<ActionRequest>();
   readonly #isUsed = shallowRef(false);
 

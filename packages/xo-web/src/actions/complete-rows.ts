@@ -6,7 +6,7 @@ import { fieldsForActions } from "./fields.js";
 /** Maximum number of objects per request. */
 const A_PAGE = 200;
 /** Maximum number of concurrent requests. */
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 
 /**
  * Rows with the fields of an action: missing ones are fetched. A deleted row
@@ -31,7 +31,7 @@ export async function completeRows(
       for (const row of await readPage(call, page, isOne))
         found.set(row.id, row);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, readNext));
   return rows.map((row) => ({ ...row, ...found.get(row.id) }));
 }
 

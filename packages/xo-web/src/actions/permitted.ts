@@ -7,7 +7,7 @@ import { defineAction, type Action } from "./plan/action.js";
  * The operation that an action needs a right to; undefined: none, or its dialog
  * determines the operation.
  */
-export function questionOf(action: Action, type: string): Question | undefined {
+function questionOf(action: Action, type: string): Question | undefined {
   const { method, idParameter = "id" } =
     action.needs ?? action.operation?.({ id: "", type }, {}) ?? {};
   return method === undefined || idParameter === ""

@@ -1,5 +1,5 @@
 /** The tabs of the page in their order; the first has no name in its address. */
-export const backupTabs = [
+const backupTabs = [
   "overview",
   "jobs",
   "runs",

@@ -13,10 +13,10 @@ export interface BackupJobs extends Omit<ScheduledJobs<Job, BackupRun>, "all"> {
   readonly testJobs: ComputedRef<readonly RestoreTestJob[] | undefined>;
 }
 
-/** Runs that are asked for at once. */
+/** Maximum number of runs that are requested at once. */
 const MOST_RUNS = 100;
 
-/** Backup jobs with their schedules and newest runs; the runs are asked again at an interval. */
+/** Backup jobs with their schedules and newest runs; the runs are requested again at an interval. */
 export function useJobs(): BackupJobs {
   const { all, ...others } = useScheduledJobs<Job, BackupRun>({
     types: [...backupJobTypes, "restore-test"],

@@ -6,7 +6,7 @@ import { useTasks } from "../tasks/use-tasks.js";
 import type { Repository } from "./repository.js";
 
 /** The server sends no notifications of repositories. */
-const EVERY_MS = 20_000;
+const INTERVAL_MS = 20_000;
 
 export interface Repositories extends RequestResult<readonly Repository[]> {
   /** Sorted by name. */
@@ -15,11 +15,11 @@ export interface Repositories extends RequestResult<readonly Repository[]> {
   readonly tasksOf: (id: string) => readonly TaskItem[];
 }
 
-/** Backup repositories as they were last seen: asked again at an interval, and when a task of one ends. */
+/** Backup repositories in their last known state: requested again at an interval, and when a task of one ends. */
 export function useRepositories(): Repositories {
   const result = usePolled<readonly Repository[]>(
     (call) => call("remote.getAll"),
-    EVERY_MS,
+    INTERVAL_MS,
   );
   const { tasks, onEnded } = useTasks();
   onEnded((ended) => {

@@ -20,13 +20,13 @@ export interface ScheduledJobs<J, R> {
   readonly reloadRuns: () => Promise<void>;
 }
 
-/** Jobs with their schedules and newest runs; the runs are asked again at an interval. */
+/** Jobs with their schedules and newest runs; the runs are requested again at an interval. */
 export function useScheduledJobs<J, R extends BackupRun>({
   types,
   fields,
   limit,
 }: {
-  /** Of the jobs whose runs are asked for. */
+  /** Of the jobs whose runs are requested. */
   readonly types: readonly string[];
   readonly fields: "all" | "summary";
   readonly limit: number;
@@ -90,7 +90,7 @@ function useNextTimes(
   const { call } = useServer();
   const next = shallowRef<ReadonlyMap<string, number>>(new Map());
 
-  async function ask(): Promise<void> {
+  async function loadRuns(): Promise<void> {
     const enabled = (schedules.value ?? []).filter((one) => one.enabled);
     const times = await Promise.all(
       enabled.map(async ({ id, cron, timezone }) => {
@@ -111,9 +111,9 @@ function useNextTimes(
     );
   }
 
-  watch(schedules, () => void ask());
+  watch(schedules, () => void loadRuns());
   const timer = setInterval(() => {
-    if (!document.hidden) void ask();
+    if (!document.hidden) void loadRuns();
   }, 60_000);
   onScopeDispose(() => {
     clearInterval(timer);

@@ -17,7 +17,7 @@ export interface TimeSpan {
   readonly to: number;
 }
 
-export const SERIES_COLOURS = 8;
+const SERIES_COLOURS = 8;
 
 /** CSS property of the colour; after the last one they repeat. */
 export function colourName(colour: number): string {

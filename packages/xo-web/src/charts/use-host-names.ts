@@ -11,11 +11,11 @@ export function useHostNames(
 ): ShallowRef<ReadonlyMap<string, string>> {
   const { call } = useServer();
   const names = shallowRef<ReadonlyMap<string, string>>(new Map());
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   watch(
-    () => ids().filter((id) => !asked.has(id)),
+    () => ids().filter((id) => !requested.has(id)),
     async (unknown) => {
-      for (const id of unknown) asked.add(id);
+      for (const id of unknown) requested.add(id);
       for (let from = 0; from < unknown.length; from += MOST) {
         const some = unknown.slice(from, from + MOST);
         const answer = await call("query.page", {

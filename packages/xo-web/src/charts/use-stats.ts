@@ -28,23 +28,23 @@ export function useStats(
   let requested: LiveStatsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function ask(): Promise<void> {
+  async function load(): Promise<void> {
     clearTimeout(timer);
-    const asked = source;
-    if (asked === undefined) return;
+    const loaded = source;
+    if (loaded === undefined) return;
     try {
-      const received = document.hidden ? undefined : await asked.refresh();
-      if (asked !== source) return;
+      const received = document.hidden ? undefined : await loaded.refresh();
+      if (loaded !== source) return;
       if (received !== undefined) set.value = received;
-      silent.value = new Map(asked.errors);
+      silent.value = new Map(loaded.errors);
       error.value = undefined;
     } catch (failure) {
-      if (asked !== source) return;
+      if (loaded !== source) return;
       // A banner reports a lost connection.
       if (failure instanceof RpcError) error.value = failure.message;
     }
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), requested?.refreshMs);
+    timer = setTimeout(() => void load(), requested?.refreshMs);
   }
 
   watch(
@@ -55,11 +55,11 @@ export function useStats(
       source = next && new StatsSource(next, call);
       set.value = error.value = undefined;
       silent.value = new Map();
-      void ask();
+      void load();
     },
     { immediate: true },
   );
-  whenOpen(() => void ask());
+  whenOpen(() => void load());
   onScopeDispose(() => {
     source = undefined;
     clearTimeout(timer);

@@ -4,18 +4,18 @@ import type { Answer, ConsoleSummary, Refusal } from "./summary.js";
 /**
  * ```
  *            ready             opened            ended
- *   asking --------> opening ---------> open ------------+
+ *   checking ------> opening ---------> open ------------+
  *     |  ^              | ended                           v
  *     |  +--------------|------------ over, retryNow -- waiting
  *     |                 +--------------------------------^ ^
  *     | gone --------------------------------------------+
  *     | refused
- *     +----------> refused --- over, retryNow ---> (asked again)
+ *     +----------> refused --- over, retryNow ---> (checked again)
  * ```
  * `retryAt` is in the clock's milliseconds; undefined: it is being tried now, or only on request.
  */
 export type LinkState =
-  | { readonly name: "asking" }
+  | { readonly name: "checking" }
   | { readonly name: "opening"; readonly summary: ConsoleSummary }
   | { readonly name: "open"; readonly summary: ConsoleSummary }
   | {
@@ -30,7 +30,7 @@ export type LinkState =
     };
 
 export interface ConsoleLinkOptions {
-  readonly ask: () => Promise<Answer>;
+  readonly check: () => Promise<Answer>;
   readonly onState: (state: LinkState) => void;
   readonly clock?: MonotonicClock;
 }
@@ -54,7 +54,7 @@ const WORKED_MS = 5_000;
 export class ConsoleLink {
   readonly #options: ConsoleLinkOptions;
   readonly #clock: MonotonicClock;
-  #state: LinkState = { name: "asking" };
+  #state: LinkState = { name: "checking" };
   /** Number of requests, to discard outdated answers. */
   #epoch = 0;
   #attempt = 0;
@@ -68,13 +68,13 @@ export class ConsoleLink {
 
   /** Starts or restarts: with another kind of console or another user. */
   start(): void {
-    this.#update({ name: "asking" });
-    void this.#ask();
+    this.#update({ name: "checking" });
+    void this.#check();
   }
 
   retryNow(): void {
     const { name } = this.#state;
-    if (name === "refused" || name === "waiting") void this.#ask();
+    if (name === "refused" || name === "waiting") void this.#check();
   }
 
   stop(): void {
@@ -99,13 +99,13 @@ export class ConsoleLink {
     this.#wait(name === "open" ? "ended" : "unopened");
   }
 
-  async #ask(): Promise<void> {
+  async #check(): Promise<void> {
     this.#clock.clearTimeout(this.#timer);
     const epoch = ++this.#epoch;
     // The last state stays until the next one is known.
     if ("retryAt" in this.#state)
       this.#update({ ...this.#state, retryAt: undefined });
-    const answer = await this.#options.ask();
+    const answer = await this.#options.check();
     if (epoch !== this.#epoch) return;
     if (answer.kind === "gone") this.#wait("gone");
     else if (answer.kind === "refused") this.#refuse(answer.refusal);
@@ -130,7 +130,7 @@ export class ConsoleLink {
 
   #askIn(ms: number): void {
     this.#timer = this.#clock.setTimeout(() => {
-      void this.#ask();
+      void this.#check();
     }, ms);
   }
 

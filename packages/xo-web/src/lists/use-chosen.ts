@@ -58,10 +58,10 @@ export function useChosen(
 
   const followed = useWindow(() => {
     const ids = idsOf(selection.value);
-    const asked = request();
-    if (asked === undefined || ids.length === 0 || ids.length > FOLLOWED)
+    const current = request();
+    if (current === undefined || ids.length === 0 || ids.length > FOLLOWED)
       return undefined;
-    const { type, fields } = asked;
+    const { type, fields } = current;
     const filter = `|(${ids.map((id) => `id:${id}`).join(" ")})`;
     return { type, fields, filter, offset: 0, limit: FOLLOWED };
   });
@@ -76,10 +76,10 @@ export function useChosen(
   }
   /** Replaces a selection of all by its objects, which actions need, if they are not too many. */
   async function readChosen(chosen: SelectionOfAll): Promise<void> {
-    const asked = request();
-    if (asked === undefined || countOf(chosen) > MOST_CHOSEN) return;
+    const current = request();
+    if (current === undefined || countOf(chosen) > MOST_CHOSEN) return;
     const own = ++turn;
-    const read = await readSelection(call, asked, chosen);
+    const read = await readSelection(call, current, chosen);
     if (own === turn) choose(read);
   }
   function reportExcluded(): void {

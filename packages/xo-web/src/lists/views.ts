@@ -10,7 +10,7 @@ export interface View {
 }
 
 /** Its name is a text of the locale. */
-export interface GivenView {
+export interface BuiltInView {
   readonly id: keyof Messages["lists"]["views"];
   readonly query: ListQuery;
 }
@@ -22,14 +22,14 @@ const byName = [{ by: "name_label" }];
 const most = (by: string) => [{ by, descending: true }];
 
 function input(
-  id: GivenView["id"],
+  id: BuiltInView["id"],
   filter = "",
   { sort = byName, group }: Partial<ListQuery> = {},
-): GivenView {
+): BuiltInView {
   return { id, query: { filter, sort, group } };
 }
 
-const byType: Readonly<Record<string, readonly GivenView[]>> = {
+const byType: Readonly<Record<string, readonly BuiltInView[]>> = {
   VM: [
     input("all"),
     input("running", "power_state:Running"),
@@ -67,7 +67,7 @@ const byType: Readonly<Record<string, readonly GivenView[]>> = {
 };
 
 /** The first is the default of a list. */
-export function givenViewsOf(type: string): readonly GivenView[] {
+export function builtInViewsOf(type: string): readonly BuiltInView[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [input("all")];
 }
 

@@ -80,11 +80,12 @@ export class LiveWindow {
     this.#options = options;
   }
 
-  /** @param wanted undefined: closes the query and clears the rows */
-  request(wanted: WindowRequest | undefined): void {
+  /** @param requested undefined: closes the query and clears the rows */
+  request(requested: WindowRequest | undefined): void {
     const before = this.#requested;
-    this.#requested = wanted;
-    if (wanted === undefined || before?.type !== wanted.type) this.#clear();
+    this.#requested = requested;
+    if (requested === undefined || before?.type !== requested.type)
+      this.#clear();
     void this.#settle();
   }
 
@@ -120,22 +121,25 @@ export class LiveWindow {
     this.#isBusy = true;
     const epoch = this.#epoch;
     while (epoch === this.#epoch && this.#requested !== this.#settled) {
-      const wanted = this.#requested;
-      await this.#send(wanted, epoch);
-      if (epoch === this.#epoch) this.#settled = wanted;
+      const requested = this.#requested;
+      await this.#send(requested, epoch);
+      if (epoch === this.#epoch) this.#settled = requested;
     }
     if (epoch === this.#epoch) this.#isBusy = false;
   }
 
-  async #send(wanted: WindowRequest | undefined, epoch: number): Promise<void> {
+  async #send(
+    requested: WindowRequest | undefined,
+    epoch: number,
+  ): Promise<void> {
     const { call, name } = this.#options;
     const sent = this.#sent;
     try {
-      if (wanted === undefined) await this.#closeQuery();
-      else if (sent !== undefined && canChange(sent, wanted)) {
-        await call("query.change", changeFor(name, sent, wanted));
-        if (epoch === this.#epoch) this.#sent = wanted;
-      } else await this.#open(wanted, epoch);
+      if (requested === undefined) await this.#closeQuery();
+      else if (sent !== undefined && canChange(sent, requested)) {
+        await call("query.change", changeFor(name, sent, requested));
+        if (epoch === this.#epoch) this.#sent = requested;
+      } else await this.#open(requested, epoch);
     } catch (error) {
       if (epoch === this.#epoch) this.#failed(error);
     }
@@ -150,16 +154,16 @@ export class LiveWindow {
     await call("query.close", { name }).catch(() => undefined);
   }
 
-  async #open(wanted: WindowRequest, epoch: number): Promise<void> {
+  async #open(requested: WindowRequest, epoch: number): Promise<void> {
     const { call, name } = this.#options;
     this.#isOpening = true;
     try {
       const update = await call("query.open", {
         name,
-        ...(wanted as unknown as Record<string, Json>),
+        ...(requested as unknown as Record<string, Json>),
       });
       if (epoch !== this.#epoch) return;
-      this.#sent = wanted;
+      this.#sent = requested;
       if (isObject(update)) this.#take({ ...update, reset: true });
     } finally {
       if (epoch === this.#epoch) this.#isOpening = false;
@@ -228,15 +232,15 @@ export class LiveWindow {
   }
 }
 
-function canChange(sent: WindowRequest, wanted: WindowRequest): boolean {
+function canChange(sent: WindowRequest, requested: WindowRequest): boolean {
   return (
-    sent.type === wanted.type &&
-    sent.fields?.join() === wanted.fields?.join() &&
-    (sent.ids === undefined) === (wanted.ids === undefined) &&
+    sent.type === requested.type &&
+    sent.fields?.join() === requested.fields?.join() &&
+    (sent.ids === undefined) === (requested.ids === undefined) &&
     // query.change cannot remove a parameter.
-    (sent.filter === undefined) === (wanted.filter === undefined) &&
-    (sent.search === undefined) === (wanted.search === undefined) &&
-    (sent.sort === undefined) === (wanted.sort === undefined)
+    (sent.filter === undefined) === (requested.filter === undefined) &&
+    (sent.search === undefined) === (requested.search === undefined) &&
+    (sent.sort === undefined) === (requested.sort === undefined)
   );
 }
 
@@ -252,12 +256,12 @@ const changeable = [
 function changeFor(
   name: string,
   sent: WindowRequest,
-  wanted: WindowRequest,
+  requested: WindowRequest,
 ): Json {
   const changes: Record<string, Json> = { name };
   for (const key of changeable)
-    if (JSON.stringify(sent[key]) !== JSON.stringify(wanted[key]))
-      changes[key] = wanted[key] as Json;
+    if (JSON.stringify(sent[key]) !== JSON.stringify(requested[key]))
+      changes[key] = requested[key] as Json;
   return changes;
 }
 

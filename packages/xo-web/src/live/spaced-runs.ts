@@ -7,7 +7,7 @@ export interface SpacedRunsOptions {
   readonly run: () => void;
 }
 
-/** Runs as soon as it is asked to, but not more often than once in a time; the last request is never lost. */
+/** Runs at once when requested, but not more often than once per interval; the last request is never lost. */
 export class SpacedRuns {
   readonly #options: SpacedRunsOptions;
   #lastAt = -Infinity;

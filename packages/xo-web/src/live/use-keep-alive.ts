@@ -3,7 +3,7 @@ import { onScopeDispose } from "vue";
 import { SpacedRuns } from "./spaced-runs.js";
 
 /** A session that is not used for some minutes may end: its uses are reported this often, in ms. */
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 const USES = ["pointerdown", "keydown", "wheel", "touchmove"] as const;
 
 /**
@@ -13,7 +13,7 @@ const USES = ["pointerdown", "keydown", "wheel", "touchmove"] as const;
 export function useKeepAlive(report: () => void): void {
   const reports = new SpacedRuns({
     clock: monotonicClock,
-    everyMs: EVERY_MS,
+    everyMs: INTERVAL_MS,
     run: report,
   });
   const events = new AbortController();

@@ -36,7 +36,7 @@ export function chooseLanguage(preferred: readonly string[]): Language {
 /** The language with the region of the browser, such as en-GB: dates and times follow it. */
 export function regionalLanguage(
   language: Language,
-  wanted: readonly string[],
+  preferred: readonly string[],
 ): string {
-  return wanted.find((one) => one.split("-", 1)[0] === language) ?? language;
+  return preferred.find((one) => one.split("-", 1)[0] === language) ?? language;
 }

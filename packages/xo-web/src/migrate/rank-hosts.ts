@@ -147,7 +147,7 @@ function compare(
 }
 
 /** Free memory or CPU after the migration, whichever is scarcer, 0 to 1. */
-export function freeShareOf({ memory, cpu }: MigrationTarget): number {
+function freeShareOf({ memory, cpu }: MigrationTarget): number {
   const free = memory.size > 0 ? 1 - memory.after / memory.size : 0;
   return Math.min(free, 1 - (cpu?.after ?? 0));
 }

@@ -34,7 +34,7 @@ export function useVisiblePages(): ComputedRef<
     const page = await call("query.page", { type, limit: 1, fields: ["id"] });
     return isObject(page) && page["total"] === 0;
   }
-  async function ask(): Promise<void> {
+  async function load(): Promise<void> {
     const user = session.user.value;
     if (user == null || user.isAdmin || user.isGuest) {
       empty.value = new Set();
@@ -47,7 +47,7 @@ export function useVisiblePages(): ComputedRef<
     );
     empty.value = new Set(types.filter((_, i) => flags[i]));
   }
-  whenOpen(() => void ask());
+  whenOpen(() => void load());
   return computed(() => (page) => {
     const type = typeOfPage[page];
     return type === undefined || !empty.value.has(type);

@@ -28,13 +28,13 @@ export function poolLines(
   const lines = connections.map((connection): PoolLine => {
     const { id: key, label, state, error } = connection;
     const id = poolOf.get(key) ?? idNamed(left, label);
-    const isThere = id !== undefined && names.has(id);
-    if (isThere) left.delete(id);
+    const isListed = id !== undefined && names.has(id);
+    if (isListed) left.delete(id);
     return {
       key,
       state,
-      name: isThere ? names.get(id) || label : label,
-      ...(isThere ? { id } : {}),
+      name: isListed ? names.get(id) || label : label,
+      ...(isListed ? { id } : {}),
       ...(error ? { error: error.message } : {}),
     };
   });

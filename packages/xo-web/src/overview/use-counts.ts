@@ -2,7 +2,7 @@ import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
 import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
-const EVERY_MS = 5_000;
+const INTERVAL_MS = 5_000;
 
 /** How many VMs there are; undefined: not known yet. */
 export interface VmCounts {
@@ -34,7 +34,7 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
     );
   }
 
-  async function ask(): Promise<void> {
+  async function load(): Promise<void> {
     clearTimeout(timer);
     if (!document.hidden) {
       const groups = await Promise.all([
@@ -49,10 +49,10 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
       }
     }
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), EVERY_MS);
+    timer = setTimeout(() => void load(), INTERVAL_MS);
   }
 
-  whenOpen(() => void ask());
+  whenOpen(() => void load());
   onScopeDispose(() => {
     clearTimeout(timer);
   });

@@ -27,7 +27,7 @@ export function useObjectSearch(
   const answered = shallowRef("");
   let isAsking = false;
 
-  async function ask(): Promise<void> {
+  async function search(): Promise<void> {
     if (isAsking) return;
     isAsking = true;
     while (answered.value !== typed()) {
@@ -42,6 +42,6 @@ export function useObjectSearch(
     isAsking = false;
   }
 
-  watch(typed, () => void ask(), { immediate: true });
+  watch(typed, () => void search(), { immediate: true });
   return { found, answered };
 }

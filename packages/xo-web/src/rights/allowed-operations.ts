@@ -22,7 +22,7 @@ export class AllowedOperations {
   readonly #call: Call;
   readonly #onAnswer: () => void;
   readonly #answers = new Map<string, boolean>();
-  readonly #asked = new Set<string>();
+  readonly #requested = new Set<string>();
   #pending = new Map<string, { question: Question; ids: Set<string> }>();
   /** Answers to earlier questions are dropped after `clear`. */
   #generation = 0;
@@ -40,9 +40,9 @@ export class AllowedOperations {
   ): boolean | undefined {
     const key = keyOf(method, id);
     const known = this.#answers.get(key);
-    if (known !== undefined || this.#asked.has(key)) return known;
-    this.#asked.add(key);
-    if (this.#pending.size === 0) queueMicrotask(() => void this.#ask());
+    if (known !== undefined || this.#requested.has(key)) return known;
+    this.#requested.add(key);
+    if (this.#pending.size === 0) queueMicrotask(() => void this.#request());
     const about = `${method} ${idParameter}`;
     const question = { method, idParameter };
     const pending = this.#pending.get(about) ?? { question, ids: new Set() };
@@ -55,11 +55,11 @@ export class AllowedOperations {
   clear(): void {
     this.#generation++;
     this.#answers.clear();
-    this.#asked.clear();
+    this.#requested.clear();
     this.#pending.clear();
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const pending = [...this.#pending.values()];
     this.#pending = new Map();
     const generation = this.#generation;
@@ -119,7 +119,7 @@ export class AllowedOperations {
     for (const oldest of this.#answers.keys()) {
       if (this.#answers.size <= MAX_ANSWERS) break;
       this.#answers.delete(oldest);
-      this.#asked.delete(oldest);
+      this.#requested.delete(oldest);
     }
   }
 }

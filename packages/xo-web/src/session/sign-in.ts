@@ -6,7 +6,7 @@ export type SignInOutcome =
   /** Not verified: too soon after failed attempts. */
   | { readonly kind: "throttled"; readonly seconds: number }
   /** The password is right; a two-factor code is required. */
-  | { readonly kind: "code-wanted" }
+  | { readonly kind: "code-required" }
   | { readonly kind: "failed"; readonly reason: string };
 
 export interface SignInForm {
@@ -34,7 +34,7 @@ export async function signIn(form: SignInForm): Promise<SignInOutcome> {
       return { kind: "throttled", seconds: data.seconds };
     if (answer.status !== 401)
       return { kind: "failed", reason: textOf(error, answer.status) };
-    if (data?.otpRequired === true) return { kind: "code-wanted" };
+    if (data?.otpRequired === true) return { kind: "code-required" };
     return { kind: "refused" };
   } catch (error) {
     return { kind: "failed", reason: String(error) };

@@ -1,5 +1,5 @@
 /** The sections of the settings in the order of their list. */
-export const sectionGroups = [
+const sectionGroups = [
   { group: "you", sections: ["account"] },
   { group: "pools", sections: ["servers"] },
   {

@@ -1,7 +1,7 @@
 /**
  * The order of a live list that does not move under the pointer: while it is
  * `held`, existing items keep their position and new ones come last; when it is
- * released, the `wanted` order applies. Deleted items are removed immediately.
+ * released, the requested order applies. Deleted items are removed immediately.
  */
 export function stableOrder(
   shown: readonly string[],

@@ -50,7 +50,7 @@ export function useAlarms(): Alarms {
   let isOld = false;
 
   /** One request at a time; again, if an alarm changed meanwhile. */
-  async function ask(): Promise<void> {
+  async function load(): Promise<void> {
     isOld = true;
     if (isAsking) return;
     isAsking = true;
@@ -83,9 +83,9 @@ export function useAlarms(): Alarms {
     return Array.isArray(alarms) ? alarms.filter(isAlarm) : undefined;
   }
 
-  onNotification("alarms", () => void ask());
+  onNotification("alarms", () => void load());
   // A demo shows alarms to anonymous users too.
-  watch([session.user, () => view.value.connection.name], () => void ask(), {
+  watch([session.user, () => view.value.connection.name], () => void load(), {
     immediate: true,
   });
   return {
@@ -98,7 +98,7 @@ export function useAlarms(): Alarms {
       } catch (error) {
         toasts.show({ tone: "bad", text: toFailure(error).reason });
       }
-      await ask();
+      await load();
     },
   };
 }

@@ -28,7 +28,7 @@ export interface TaskItem {
   readonly parts: readonly TaskItem[];
   /** Number of notes and parts that were left out: `task.get` returns them. */
   readonly omitted: number;
-  readonly isCancelAsked: boolean;
+  readonly isCancelRequested: boolean;
   readonly isCancellable: boolean;
 }
 
@@ -71,7 +71,7 @@ export function toTaskItem(task: Json): TaskItem | undefined {
     notes: notesOf(task),
     parts: listAt(task, "tasks").flatMap((part) => toTaskItem(part) ?? []),
     omitted: sumOf(task["omitted"]),
-    isCancelAsked: task["abortionRequestedAt"] !== undefined,
+    isCancelRequested: task["abortionRequestedAt"] !== undefined,
     isCancellable: status === "pending",
   };
 }
@@ -102,7 +102,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
     notes: [],
     parts: [],
     omitted: 0,
-    isCancelAsked: status === "cancelling",
+    isCancelRequested: status === "cancelling",
     isCancellable:
       status === "pending" &&
       Array.isArray(allowed) &&

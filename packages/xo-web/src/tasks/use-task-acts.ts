@@ -7,7 +7,7 @@ import type { TaskItem } from "./task.js";
 
 export interface TaskActs {
   /** Ids of tasks whose cancel request is being sent. */
-  readonly asking: ReadonlySet<string>;
+  readonly cancelling: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
   /** Removes our tasks that have ended from the list. */
   readonly clear: () => Promise<void>;
@@ -18,7 +18,7 @@ export function useTaskActs(): TaskActs {
   const { call } = useServer();
   const { text } = useLocale();
   const { show } = useToasts();
-  const asking = shallowReactive(new Set<string>());
+  const cancelling = shallowReactive(new Set<string>());
 
   async function attempt(id: string, method: string, params: object) {
     try {
@@ -31,13 +31,13 @@ export function useTaskActs(): TaskActs {
   }
 
   return {
-    asking,
+    cancelling,
     async cancel({ id, source }) {
-      if (asking.has(id)) return;
-      asking.add(id);
+      if (cancelling.has(id)) return;
+      cancelling.add(id);
       const method = source === "ours" ? "task.abort" : "task.cancel";
       await attempt(id, method, { id });
-      asking.delete(id);
+      cancelling.delete(id);
     },
     clear: () => attempt("clear", "task.deleteAll", {}),
   };

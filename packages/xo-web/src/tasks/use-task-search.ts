@@ -6,7 +6,7 @@ import { isSearch, toListParameters, type TaskSearch } from "./task-search.js";
 import type { ServerTasks } from "./use-tasks.js";
 
 /** Maximum number of results. */
-export const MOST_FOUND = 200;
+const MOST_FOUND = 200;
 /** Minimum delay between changes and a new request, in ms. */
 const PAUSE_MS = 300;
 

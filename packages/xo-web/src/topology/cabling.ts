@@ -81,11 +81,11 @@ function cableHost(
   pifs: readonly PifFacts[],
   networks: ReadonlyMap<string, NetworkFacts>,
 ): CabledHost {
-  const isThere = host.power_state === "Running";
+  const isRunning = host.power_state === "Running";
   const legs = groupBy(pifs, ({ bondMaster }) => bondMaster);
   const ports = pifs
     .filter((pif) => !pif.isBondSlave && pif.vlan < 0)
-    .map((pif) => toPort(pif, legs.get(pif.id) ?? [], isThere))
+    .map((pif) => toPort(pif, legs.get(pif.id) ?? [], isRunning))
     .sort((a, b) => compare(a.pif.device, b.pif.device));
   const portOf = new Map(ports.map((port) => [port.pif.device, port]));
   const links: Link[] = [];
@@ -100,7 +100,7 @@ function cableHost(
       port: port.pif.id,
       pif,
       // The last known state of a disconnected host is not shown.
-      problem: isThere ? linkProblem(port, pif, network) : undefined,
+      problem: isRunning ? linkProblem(port, pif, network) : undefined,
     });
   }
   return { host, ports, links };
@@ -109,10 +109,10 @@ function cableHost(
 function toPort(
   pif: PifFacts,
   legs: readonly PifFacts[],
-  isThere: boolean,
+  isRunning: boolean,
 ): Port {
   const sorted = legs.toSorted((a, b) => compare(a.device, b.device));
-  return { pif, legs: sorted, problem: isThere ? portProblem() : undefined };
+  return { pif, legs: sorted, problem: isRunning ? portProblem() : undefined };
 
   function portProblem(): TopologyProblem | undefined {
     const isDown = legs.length > 0 && legs.every((leg) => !leg.carrier);

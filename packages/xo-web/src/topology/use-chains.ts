@@ -35,7 +35,7 @@ export function useChains(sr: () => string): {
   const { call, whenOpen } = useServer();
   const waiting = shallowRef<ReadonlyMap<string, number>>();
 
-  async function ask(): Promise<void> {
+  async function load(): Promise<void> {
     const id = sr();
     // Without an answer no chains are shown.
     const answer = await call("sr.getVdiChainsInfo", { id }).catch(() => null);
@@ -45,10 +45,10 @@ export function useChains(sr: () => string): {
       ? new Map(Object.entries(disks).map(([vdi, n]) => [vdi, Number(n)]))
       : undefined;
   }
-  whenOpen(() => void ask());
+  whenOpen(() => void load());
   watch(sr, () => {
     waiting.value = undefined;
-    void ask();
+    void load();
   });
   return {
     chains: computed(() => toChains(images.value)),

@@ -38,10 +38,10 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   function restart(): void {
     epoch++;
     clearTimeout(timer);
-    if (toValue(query) !== undefined) void ask(epoch);
+    if (toValue(query) !== undefined) void load(epoch);
   }
 
-  async function ask(own: number): Promise<void> {
+  async function load(own: number): Promise<void> {
     const requested = toValue(query)!;
     if (document.visibilityState !== "hidden") {
       try {
@@ -59,7 +59,7 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
         if (error instanceof RpcError) refusal.value = error.message;
       }
     }
-    timer = setTimeout(() => void ask(own), PAUSE_MS);
+    timer = setTimeout(() => void load(own), PAUSE_MS);
   }
 
   server.whenOpen(restart);

@@ -20,7 +20,7 @@ export interface TreeFacts {
 }
 
 /** Types that a search covers, in the order in which they are shown. */
-export const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
+const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
 
 /** Key of a pool's node. */
 export const poolKey = (id: string) => `pool ${id}`;

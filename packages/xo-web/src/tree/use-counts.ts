@@ -5,7 +5,7 @@ import { useServer } from "../live/use-server.js";
 export type TreeCounts = ReadonlyMap<string, number>;
 
 /** Maximum age of a number beside a node, in ms; those of expanded nodes are live. */
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 /**
  * The number of VMs for each value of each path: polled, while the page and
@@ -33,7 +33,7 @@ export function useCounts(
 
   whenOpen(readAll);
   watch(() => paths.map(isVisible).join(), readAll);
-  const timer = setInterval(readAll, EVERY_MS);
+  const timer = setInterval(readAll, INTERVAL_MS);
   onScopeDispose(() => {
     clearInterval(timer);
   });

@@ -38,7 +38,7 @@ export interface Runs {
 interface Run {
   readonly live: LiveWindow;
   readonly held: HeldWindow;
-  asked?: string;
+  requested?: string;
   window?: RowWindow;
 }
 
@@ -100,7 +100,8 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
         live.close();
         runs.value.delete(key);
       }
-    for (const one of some) ask(runs.value.get(one.key) ?? open(one.key), one);
+    for (const one of some)
+      request(runs.value.get(one.key) ?? open(one.key), one);
   }
 
   function changed(): void {
@@ -129,12 +130,12 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     return run;
   }
 
-  function ask(run: Run, { request, first, end }: RequestedRun): void {
+  function request(run: Run, { request, first, end }: RequestedRun): void {
     run.window = windowAround({ first, end }, run.window);
     const next = { ...request, ...run.window, fields: [...FIELDS, ...MORE] };
-    const asked = JSON.stringify(next);
-    if (asked === run.asked) return;
-    run.asked = asked;
+    const requested = JSON.stringify(next);
+    if (requested === run.requested) return;
+    run.requested = requested;
     run.live.request(next);
   }
 

@@ -21,7 +21,7 @@ import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 export const LONG_MS = 24 * 3_600_000;
 /** If an action ends within this time, no message about its progress is shown. */
 const SOON_MS = 400;
-const AT_ONCE = 10;
+const MAX_CONCURRENT = 10;
 
 export interface Failed {
   readonly action: Action;
@@ -123,7 +123,7 @@ async function runMany(
       ids: objects.map(({ id }) => id),
       idParameter: operation.idParameter ?? "id",
       params: operation.params ?? {},
-      concurrency: operation.concurrency ?? AT_ONCE,
+      concurrency: operation.concurrency ?? MAX_CONCURRENT,
     });
     const { taskId } = answer as { taskId: string };
     const outcome = await runner.follower.follow(taskId, (counts) => {

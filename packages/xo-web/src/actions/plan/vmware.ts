@@ -37,9 +37,9 @@ export function vmOptions(
   { text, formats }: Localization,
 ): VmOption[] {
   const texts = text.actions.vmware;
-  const wanted = search.trim().toLowerCase();
+  const searched = search.trim().toLowerCase();
   return vms
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .filter(({ name }) => name.toLowerCase().includes(searched))
     .slice(0, MAX_OPTIONS)
     .map(({ id, name, disks, memory, guestOs, powerState, obstacle }) => {
       const isOff = powerState === "poweredOff";

@@ -18,7 +18,7 @@ export interface RestoreStart {
 }
 
 /** A restore may take a day. */
-const PATIENCE_MS = 24 * 3_600_000;
+const TIMEOUT_MS = 24 * 3_600_000;
 /** What is refused is refused within this time. */
 const REFUSED_MS = 2_000;
 
@@ -48,7 +48,7 @@ export function useRestore(): RestoreStart {
       const { method, params } = restore;
       isBusy.value = true;
       problem.value = undefined;
-      const work = call(method, params, PATIENCE_MS).then(
+      const work = call(method, params, TIMEOUT_MS).then(
         (answer): Ended => ({ answer }),
         (error: unknown): Ended => {
           const { code, reason } = toFailure(error);

@@ -16,7 +16,7 @@ export interface PoolCapacity {
   readonly storageUsed: number;
   readonly storageAllocated: number;
   /** The other hosts have memory for all running VMs when the largest host fails. */
-  readonly bearsOneLoss: boolean | undefined;
+  readonly toleratesHostFailure: boolean | undefined;
 }
 
 /**
@@ -29,23 +29,24 @@ export function capacityOf(
   srs: readonly Sr[],
 ): PoolCapacity {
   const up = hosts.filter(({ power_state }) => power_state === "Running");
-  const input = probeParameters(vms);
+  const vmTotal = vmTotals(vms);
   const memory = sum(up.map((host) => host.memory.size));
   const memoryUsed = sum(up.map((host) => host.memory.usage));
-  const biggest = Math.max(0, ...up.map((host) => host.memory.size));
+  const largest = Math.max(0, ...up.map((host) => host.memory.size));
   return {
-    ...input,
+    ...vmTotal,
     cores: sum(up.map((host) => host.cpus.cores)),
     memory,
     memoryUsed,
     storage: sum(srs.map(({ size }) => size ?? 0)),
     storageUsed: sum(srs.map(({ physical_usage }) => physical_usage ?? 0)),
     storageAllocated: sum(srs.map(({ usage }) => usage ?? 0)),
-    bearsOneLoss: up.length < 2 ? undefined : memoryUsed <= memory - biggest,
+    toleratesHostFailure:
+      up.length < 2 ? undefined : memoryUsed <= memory - largest,
   };
 }
 
-function probeParameters(vms: TopologyColumns) {
+function vmTotals(vms: TopologyColumns) {
   const states = vms.column("power_state");
   const vcpus = vms.column("CPUs.number");
   const sizes = vms.column("memory.size");

@@ -10,12 +10,12 @@ export interface RebootCheck {
 }
 
 /**
- * @param bearsOneLoss whether the other hosts have memory for all VMs when the
+ * @param toleratesHostFailure whether the other hosts have memory for all VMs when the
  *   largest host fails
  */
 export function rebootChecks(
   hosts: readonly Host[],
-  bearsOneLoss: boolean | undefined,
+  toleratesHostFailure: boolean | undefined,
 ): readonly RebootCheck[] {
   const away = namesOf(hosts.filter((host) => host.power_state !== "Running"));
   const disabled = namesOf(
@@ -25,7 +25,7 @@ export function rebootChecks(
     { messageKey: "several", isMet: hosts.length > 1 },
     { messageKey: "reachable", isMet: away.length === 0, hosts: away },
     { messageKey: "enabled", isMet: disabled.length === 0, hosts: disabled },
-    { messageKey: "room", isMet: bearsOneLoss === true },
+    { messageKey: "room", isMet: toleratesHostFailure === true },
   ];
 }
 

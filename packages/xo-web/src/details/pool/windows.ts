@@ -78,6 +78,6 @@ export function toWindows({
 }
 
 /** `00:00` to `23:59` */
-export function isTime(time: string): boolean {
+function isTime(time: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(time);
 }

@@ -41,14 +41,14 @@ export function toSnapshotJobs(
     }));
 }
 
-/** Whether the job includes a VM: listed, or by a filter that the server evaluates (`ask`). */
+/** Whether the job includes a VM: listed, or by a filter that the server evaluates (`filter`). */
 export function coverOf(
   { vms, filter, excludedTags }: SnapshotJob,
   { id, tags = [] }: { id: string; tags?: readonly string[] | undefined },
-): "yes" | "no" | "ask" {
+): "yes" | "no" | "filter" {
   if (excludedTags.some((tag) => tags.includes(tag))) return "no";
   if (vms.includes(id)) return "yes";
-  return filter === undefined ? "no" : "ask";
+  return filter === undefined ? "no" : "filter";
 }
 
 function textOf(value: unknown): string {

@@ -44,8 +44,8 @@ export const pool: Messages["pool"] = {
     used: "{used} von {size} verwendet",
     given: "{size} laufenden VMs zugewiesen",
     allocated: "{size} Festplatten zugewiesen, {n}× die Speichergröße",
-    bears: "Genug Arbeitsspeicher bei Ausfall des größten Hosts.",
-    bearsNot:
+    tolerant: "Genug Arbeitsspeicher bei Ausfall des größten Hosts.",
+    notTolerant:
       "Zu wenig Arbeitsspeicher für alle VMs bei Ausfall des größten Hosts.",
   },
   columns: {

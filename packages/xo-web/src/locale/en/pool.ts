@@ -42,8 +42,8 @@ export const pool = {
     used: "{used} of {size} used",
     given: "{size} allocated to running VMs",
     allocated: "{size} allocated to disks, {n}× the storage size",
-    bears: "Sufficient memory if the largest host fails.",
-    bearsNot: "Insufficient memory for all VMs if the largest host fails.",
+    tolerant: "Sufficient memory if the largest host fails.",
+    notTolerant: "Insufficient memory for all VMs if the largest host fails.",
   },
   columns: {
     host: "Host",

@@ -27,7 +27,7 @@ export function goalOf(named: unknown): Goal {
   return goals.find((goal) => goal === named) ?? goals[0];
 }
 
-export const defaultThresholds: Thresholds = {
+const defaultThresholds: Thresholds = {
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,

@@ -24,9 +24,9 @@ import {
 } from "./recommendation.js";
 import { planQuestion } from "./plan-question.js";
 
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 /** Timeout in ms; planning of large pools is slow. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 export interface LivePlan {
   readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
@@ -52,8 +52,8 @@ export function usePlan(
 ): LivePlan {
   const { view } = useServer();
   const { method, params } = planQuestion(pool, goal, hosts);
-  const asked = useRequest<Recommendation>((call) =>
-    call(method, params, PATIENCE_MS),
+  const recommendation = useRequest<Recommendation>((call) =>
+    call(method, params, TIMEOUT_MS),
   );
   const plan = shallowRef<Recommendation>();
   const chosen = shallowRef<ChosenMoves>(new Set());
@@ -62,7 +62,7 @@ export function usePlan(
   const isAsking = ref(false);
   const isHeld = computed(() => isTouched.value || isOpen.value);
 
-  watch(asked.value, (received) => {
+  watch(recommendation.value, (received) => {
     // An answer that arrives after the user began to select is ignored.
     if (received === undefined || isHeld.value) return;
     if (!isSamePlan(plan.value, received))
@@ -73,20 +73,20 @@ export function usePlan(
   async function refresh(): Promise<void> {
     isTouched.value = false;
     isAsking.value = true;
-    await asked.reload();
+    await recommendation.reload();
     isAsking.value = false;
   }
   const timer = setInterval(() => {
     const isConnected = view.value.connection.name === "open";
     if (isConnected && !isHeld.value && !document.hidden) void refresh();
-  }, EVERY_MS);
+  }, INTERVAL_MS);
   onScopeDispose(() => {
     clearInterval(timer);
   });
 
   return {
     plan,
-    failure: asked.failure,
+    failure: recommendation.failure,
     chosen,
     isHeld,
     isOpen,

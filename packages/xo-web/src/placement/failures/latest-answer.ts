@@ -11,7 +11,7 @@ export interface LatestView<Q, A> {
 }
 
 export interface LatestAnswerOptions<Q, A> {
-  readonly ask: (question: Q) => Promise<A>;
+  readonly request: (question: Q) => Promise<A>;
   readonly onView: (view: LatestView<Q, A>) => void;
   readonly clock: MonotonicClock;
   /** Delay in ms before a question is sent; a newer one replaces it. */
@@ -71,20 +71,23 @@ export class LatestAnswer<Q, A> {
     this.#clearTimer();
     // A call is under way; the next one follows it.
     if (this.#isBusy) return;
-    this.#timer = this.#options.clock.setTimeout(() => void this.#ask(), ms);
+    this.#timer = this.#options.clock.setTimeout(
+      () => void this.#request(),
+      ms,
+    );
   }
 
   #clearTimer(): void {
     this.#options.clock.clearTimeout(this.#timer);
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const question = this.#question;
     if (question === undefined || this.#isBusy) return;
     const epoch = this.#epoch;
     this.#isBusy = true;
     try {
-      const answer = await this.#options.ask(question);
+      const answer = await this.#options.request(question);
       if (this.#question !== undefined)
         this.#update({
           answer,

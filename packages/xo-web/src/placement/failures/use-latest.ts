@@ -10,7 +10,7 @@ const CALM_MS = 120;
 export interface LatestOptions<Q, A> {
   /** Undefined: none now. Questions are compared by their JSON. */
   readonly question: () => Q | undefined;
-  readonly ask: (question: Q, call: Call) => Promise<A>;
+  readonly request: (question: Q, call: Call) => Promise<A>;
   /** When it changes, the same question is sent again. */
   readonly version?: () => unknown;
 }
@@ -18,7 +18,7 @@ export interface LatestOptions<Q, A> {
 /** The answer to the latest question, until the scope ends. */
 export function useLatest<Q, A>({
   question,
-  ask,
+  request,
   version = () => undefined,
 }: LatestOptions<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
   const { call, whenOpen, view: server } = useServer();
@@ -29,7 +29,7 @@ export function useLatest<Q, A>({
     failure: undefined,
   });
   const latest = new LatestAnswer<Q, A>({
-    ask: (question) => ask(question, call),
+    request: (question) => request(question, call),
     onView(next) {
       view.value = next;
     },

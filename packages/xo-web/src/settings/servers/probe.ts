@@ -67,7 +67,7 @@ export type AfterProbe =
   /** The host cannot be added. */
   | "stop"
   /** The user has to confirm the certificate. */
-  | "ask"
+  | "confirm"
   | "connect";
 
 /** @param accepted fingerprint that the user accepted earlier */
@@ -75,7 +75,7 @@ export function afterProbe(probe: Probe, accepted?: string): AfterProbe {
   if (probe.problem !== undefined) return "stop";
   const { certificate } = probe;
   if (certificate === undefined || certificate.isTrusted) return "connect";
-  return certificate.fingerprint === accepted ? "connect" : "ask";
+  return certificate.fingerprint === accepted ? "connect" : "confirm";
 }
 
 /** Digits in pairs, as hosts and other tools show them: `AB:CD:...`. */

@@ -51,7 +51,7 @@ export function usePoolForm(server?: ServerRow) {
     probe.value = probed.answer;
     const next = afterProbe(probed.answer, server?.fingerprint);
     if (next === "connect") return save(undefined);
-    if (next === "ask") step.value = "certificate";
+    if (next === "confirm") step.value = "certificate";
     return undefined;
   }
 
