@@ -76,7 +76,7 @@ t.test("lost answers do not keep later calls waiting", async (t) => {
 });
 
 t.test(
-  "a network that was created before the answer was lost is returned, and is there once",
+  "a network that was created before the response was lost is returned, and exists once",
   async (t) => {
     const server = await startControlled(t, { hosts: 2, vms: 4, seed: 5 });
     const { api } = server;

@@ -124,43 +124,46 @@ t.test("an OVA becomes a VM", LIMIT, async (t) => {
     t.same(vifs, [network!.id, network!.id], "one network is that of all NICs");
   });
 
-  t.test("a failure leaves nothing behind and says why", async (t) => {
-    const before = (await list("vdis")).length;
-    const files = filesOf("bad");
-    const network0 = { networks: network!.id };
-    const wrong = manifestOf(files).replace(/[0-9a-f]{8}\n$/, "00000000\n");
-    const whole = ovaOf(files);
-    const cases: [string, Buffer, object, RegExp][] = [
-      ["no networks", whole, {}, /VM Network.*Storage & backup/],
-      [
-        "one network of two",
-        whole,
-        { networks: `VM Network=${network!.id}` },
-        /for .*Storage & backup/,
-      ],
-      [
-        "another checksum",
-        ovaOf({ ...files, "vm.mf": wrong }),
-        network0,
-        /does not match its checksum/,
-      ],
-      ["cut", whole.subarray(0, -100_000), network0, /the stream ends after/],
-      [
-        "no OVA",
-        Buffer.alloc(4096, "x"),
-        { ...network0, format: "ova" },
-        /not a valid OVA file/,
-      ],
-    ];
-    for (const [what, body, query, reason] of cases) {
-      const answer = await send(body, query as Record<string, string>);
-      t.equal(answer.status, 422, what);
-      t.match(await answer.text(), reason, what);
-    }
-    await untilGone("vms", "name_label:/^bad$/");
-    while ((await list("vdis")).length > before) continue;
-    t.pass("no disks stay");
-  });
+  t.test(
+    "a failure deletes what was created and reports the reason",
+    async (t) => {
+      const before = (await list("vdis")).length;
+      const files = filesOf("bad");
+      const network0 = { networks: network!.id };
+      const wrong = manifestOf(files).replace(/[0-9a-f]{8}\n$/, "00000000\n");
+      const whole = ovaOf(files);
+      const cases: [string, Buffer, object, RegExp][] = [
+        ["no networks", whole, {}, /VM Network.*Storage & backup/],
+        [
+          "one network of two",
+          whole,
+          { networks: `VM Network=${network!.id}` },
+          /for .*Storage & backup/,
+        ],
+        [
+          "another checksum",
+          ovaOf({ ...files, "vm.mf": wrong }),
+          network0,
+          /does not match its checksum/,
+        ],
+        ["cut", whole.subarray(0, -100_000), network0, /the stream ends after/],
+        [
+          "no OVA",
+          Buffer.alloc(4096, "x"),
+          { ...network0, format: "ova" },
+          /not a valid OVA file/,
+        ],
+      ];
+      for (const [what, body, query, reason] of cases) {
+        const answer = await send(body, query as Record<string, string>);
+        t.equal(answer.status, 422, what);
+        t.match(await answer.text(), reason, what);
+      }
+      await untilGone("vms", "name_label:/^bad$/");
+      while ((await list("vdis")).length > before) continue;
+      t.pass("no disks stay");
+    },
+  );
 
   t.test("a VM whose VIFs cannot be created is deleted", async (t) => {
     await fetch(`${bench.pool.url}/sim/fail`, {

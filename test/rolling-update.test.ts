@@ -181,7 +181,7 @@ t.test("storage that is not connected is connected", LIMIT, async (t) => {
 });
 
 t.test(
-  "an updater that fails after the reboot is asked again",
+  "an updater plug-in that fails after the reboot is called again",
   LIMIT,
   async (t) => {
     const bench = await startStorageBench(t, ...SIZE);

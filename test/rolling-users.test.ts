@@ -146,7 +146,7 @@ for (const { name, begin, phase, lose, reason } of LOSSES)
     },
   );
 
-t.test("an update goes on when its user is deleted", LIMIT, async (t) => {
+t.test("an update continues when its user is deleted", LIMIT, async (t) => {
   const started = await startedBy(t, byCall, EVACUATED);
   const { session, userId, log } = started;
   await session.ask("user.delete", { id: userId });

@@ -61,7 +61,7 @@ t.test("three servers behind HAProxy", { skip }, async (t) => {
   });
 
   await t.test(
-    "a server that is stopped gets no new clients, before it closes connections as going away",
+    "a stopping server gets no new clients before it closes its connections (1001, going away)",
     async (t) => {
       const { program, url: direct } = members[1]!;
       const client = await BalancedClient.signIn(direct);

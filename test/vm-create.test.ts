@@ -100,7 +100,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
     ...more,
   });
 
-  await t.test("as Terraform asks for it", async (t) => {
+  await t.test("as Terraform requests it", async (t) => {
     const id = (await api.ask("vm.create", terraform())) as string;
     const vm = await api.get(id);
     t.match(vm, {

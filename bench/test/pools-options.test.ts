@@ -38,7 +38,7 @@ t.test("a smoke run is one run of the smallest pool", async (t) => {
   });
 });
 
-t.test("given URLs are measured instead of simulated pools", async (t) => {
+t.test("URLs of real pools replace simulated pools", async (t) => {
   t.match(parse("--url", "http://192.0.2.1", "--url", "http://192.0.2.2"), {
     pools: [],
     urls: ["http://192.0.2.1", "http://192.0.2.2"],

@@ -234,7 +234,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     t.match(lines[1], new RegExp(`^${names[0]!},`));
   });
 
-  t.test("columns are chosen, and remembered", async (t) => {
+  t.test("columns are selected, and stored in the browser", async (t) => {
     const { page, grid } = await open(t);
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("checkbox", { name: "vCPUs" }).check();

@@ -48,7 +48,7 @@ function codeOf(secret: string, later = 0): string {
 }
 
 t.test(
-  "an administrator sets up the second factor that is required, and goes on",
+  "an administrator sets up the required second factor, and continues",
   { skip, ...LIMIT },
   async (t) => {
     const url = await start(t, { requireSecondFactor: "administrators" });
@@ -93,7 +93,7 @@ t.test(
 );
 
 t.test(
-  "a page whose session has ended says so, and continues where it was",
+  "a page reports the end of its session, and continues on the same page after sign-in",
   { skip, ...LIMIT },
   async (t) => {
     const url = await start(t, { sessionHours: 12 });

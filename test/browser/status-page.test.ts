@@ -187,7 +187,7 @@ t.test(
       );
     });
 
-    t.test("theme and language are remembered", async (t) => {
+    t.test("theme and language are stored in the browser", async (t) => {
       const { page, consoleErrors } = await visit(t, livePools());
       await page.getByRole("button", { name: /Theme: System/ }).click();
       await page.getByRole("button", { name: /Theme: Light/ }).click();

@@ -110,7 +110,7 @@ t.test("events of a pool, between three servers", { skip }, async (t) => {
   const listed = () => members.map(({ requests }) => requests.listings);
 
   await t.test(
-    "one server asks XAPI, the others get them from it",
+    "one server requests events from XAPI, the others receive them from it",
     async (t) => {
       const { others } = await untilRelayed(members);
       // A poll of before may still wait for its answer.
@@ -126,7 +126,7 @@ t.test("events of a pool, between three servers", { skip }, async (t) => {
   );
 
   await t.test(
-    "the server that asks hangs: the others ask XAPI, and list nothing",
+    "if the sender hangs, the others request events from XAPI, without a listing",
     async (t) => {
       const { sender, others } = await untilRelayed(members);
       const before = listed();
@@ -144,7 +144,7 @@ t.test("events of a pool, between three servers", { skip }, async (t) => {
   );
 
   await t.test(
-    "the server that asks is killed: another one takes its place, without a listing",
+    "if the sender is killed, another one replaces it, without a listing",
     async (t) => {
       const { sender, others } = await untilRelayed(members);
       const before = listed();

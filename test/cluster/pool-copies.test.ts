@@ -127,7 +127,7 @@ t.test("servers that join late", { skip }, async (t) => {
   );
 
   await t.test(
-    "one gets the pool from another server, asks the pool for no listing, and follows it",
+    "a server gets a copy of the pool from another one, requests no listing, and follows the pool",
     async (t) => {
       const third = await group.start(2);
       await untilWatching(t, third);

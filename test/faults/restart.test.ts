@@ -16,7 +16,7 @@ const LOGIN = { value: true, method: "session.login_with_password" };
 const args = ["start", "--host", "127.0.0.1", "--port", "0"];
 
 t.test(
-  "a killed server knows its pools at its next start",
+  "a killed server has the objects of its pools at its next start",
   LIMIT,
   async (t) => {
     const [pool] = await simulate(t);

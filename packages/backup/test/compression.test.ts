@@ -220,7 +220,7 @@ t.test("a second thread is started when there is much to do", async (t) => {
   t.same(await outcomesOf(calls), answers);
 });
 
-t.test("a chunk is decompressed into memory that is given", async (t) => {
+t.test("a chunk is decompressed into memory of the caller", async (t) => {
   const text = plainOf(1, 64 * KIB);
   const { stored } = await compressChunk(text);
   const into = allocateForChunks(64 * KIB);

@@ -294,7 +294,7 @@ t.test(
 );
 
 t.test(
-  "without a readable key slot, the recovery key is asked for",
+  "without a readable key slot, the recovery key is required",
   async (t) => {
     const { storage } = await newRepository(t);
     const files = ["keys/default", "copies/keys/default"].map((name) =>

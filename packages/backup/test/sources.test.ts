@@ -193,7 +193,7 @@ t.test("a stream that breaks its rules, or breaks off", async (t) => {
   t.same(await repository.listBackups(), []);
 });
 
-t.test("what the source knows to be zero is not read", async (t) => {
+t.test("blocks that the source reports as zero are not read", async (t) => {
   const repository = await newRepository();
   const disk = new MemoryDisk(300 * MIB);
   disk.write(0, halfRandom(seededRandom(7), 3 * MIB));

@@ -217,7 +217,7 @@ t.test("a disk is uploaded, and read from a pipe", async (t) => {
   t.equal((await repository.listBackups()).length, 1);
 });
 
-/** A worker that restores a disk into a pipe, which nobody reads yet. */
+/** A worker that restores a disk into a pipe that is not read yet. */
 async function startRestore(t: Test) {
   const { backUp, start } = await setUp(t);
   const { url, headers } = await serveBody(t, () => Buffer.alloc(SIZE));

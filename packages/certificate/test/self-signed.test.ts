@@ -17,7 +17,7 @@ const NAMES = [
   "::ffff:192.0.2.1",
 ];
 
-t.test("the certificate says what was asked for", async (t) => {
+t.test("the certificate contains the requested names and dates", async (t) => {
   const { cert, key } = makeSelfSigned({
     commonName: `pool ü ${"x".repeat(80)}`,
     names: NAMES,

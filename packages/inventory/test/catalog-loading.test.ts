@@ -159,7 +159,7 @@ t.test(
     await add("third", "e");
     await flushed(inventory, clock, 400);
     await catalog.loaded();
-    t.equal(table.count, 1, "nobody waits for those that follow");
+    t.equal(table.count, 1, "without waiting for those that follow");
     const settled = catalog.settled();
     await flushed(inventory, clock, 100);
     await flushed(inventory, clock);
@@ -196,7 +196,7 @@ t.test(
       counts.push(table.count);
     }
     t.same(counts, [1, 2, 3], "without a pause between the steps");
-    t.equal(isSettled, true, "when the last of them is there");
+    t.equal(isSettled, true, "when the last of them was added");
     goOn();
     await until(() => loading.status().state === "watching");
     await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
@@ -227,7 +227,7 @@ t.test(
 );
 
 t.test(
-  "who waits for changes does not wait for pools that are loaded later",
+  "waiting for changes does not include pools that are loaded later",
   async (t) => {
     const { inventory, clock, catalog } = await followedCatalog();
     const table = catalog.tables.get("VM")!;

@@ -13,7 +13,7 @@ function refsSince(inventory: Inventory, revision: number): string[] {
   return [...changes].map(({ ref }) => ref);
 }
 
-t.test("changes are remembered while the ring grows", async (t) => {
+t.test("changes are kept while the ring grows", async (t) => {
   const pool = new FakePool(["VM"]);
   pool.batchSize = 50;
   const refs = Array.from({ length: 4500 }, (_, i) => refOf(i));

@@ -45,26 +45,29 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((next) => setImmediate(next));
 }
 
-t.test("so many pools list at a time, the others in their order", async (t) => {
-  const pools = createPools(5);
-  const { held, release } = holdListings(pools);
-  const { inventory } = createTestInventory({ parallelPools: 2 });
-  t.teardown(() => inventory.stop());
-  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
-  await settle();
-  t.strictSame([...held.keys()], pools.slice(0, 2));
-  t.equal(inventory.mirrorStatus("p2")?.state, "connecting");
-  release(pools[1]!);
-  await until(() => held.has(pools[2]!));
-  await settle();
-  t.strictSame([...held.keys()], [pools[0], pools[2]]);
-  t.equal(inventory.mirrorStatus("p1")?.state, "watching");
-  for (const pool of [pools[0]!, pools[2]!, pools[3]!, pools[4]!]) {
-    await until(() => held.has(pool));
-    release(pool);
-  }
-  await until(() => inventory.objects === 5);
-});
+t.test(
+  "at most the limit of pools are listed at a time, the others in their order",
+  async (t) => {
+    const pools = createPools(5);
+    const { held, release } = holdListings(pools);
+    const { inventory } = createTestInventory({ parallelPools: 2 });
+    t.teardown(() => inventory.stop());
+    for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+    await settle();
+    t.strictSame([...held.keys()], pools.slice(0, 2));
+    t.equal(inventory.mirrorStatus("p2")?.state, "connecting");
+    release(pools[1]!);
+    await until(() => held.has(pools[2]!));
+    await settle();
+    t.strictSame([...held.keys()], [pools[0], pools[2]]);
+    t.equal(inventory.mirrorStatus("p1")?.state, "watching");
+    for (const pool of [pools[0]!, pools[2]!, pools[3]!, pools[4]!]) {
+      await until(() => held.has(pool));
+      release(pool);
+    }
+    await until(() => inventory.objects === 5);
+  },
+);
 
 t.test("a hanging pool does not block the others for long", async (t) => {
   const pools = createPools(2);

@@ -110,7 +110,7 @@ t.test("a class that has failed is listed after a restart", async (t) => {
 });
 
 t.test(
-  "messages are listed when more of them may have been deleted than XAPI remembers",
+  "messages are listed when more of them may have been deleted than XAPI keeps",
   async (t) => {
     const directory = t.testdir();
     const pool = poolOf(2);

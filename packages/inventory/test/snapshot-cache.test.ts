@@ -224,35 +224,41 @@ t.test("more removals than are recorded: the file is rewritten", async (t) => {
   await second.inventory.stop();
 });
 
-t.test("a pool that was never listed whole is not remembered", async (t) => {
-  const directory = t.testdir();
-  const pool = poolOf(5);
-  pool.listingErrors.set("VBD", { error: new Error("no way") });
-  const { inventory, clock } = await run(directory, pool);
-  await until(() => inventory.mirrorStatus("p")!.state === "backing-off");
-  clock.advance(CHECKPOINT_MS);
-  await settle();
-  await inventory.stop();
-  t.same(filesOf(directory), []);
-});
+t.test(
+  "a pool that was never listed completely is not persisted",
+  async (t) => {
+    const directory = t.testdir();
+    const pool = poolOf(5);
+    pool.listingErrors.set("VBD", { error: new Error("no way") });
+    const { inventory, clock } = await run(directory, pool);
+    await until(() => inventory.mirrorStatus("p")!.state === "backing-off");
+    clock.advance(CHECKPOINT_MS);
+    await settle();
+    await inventory.stop();
+    t.same(filesOf(directory), []);
+  },
+);
 
-t.test("a pool that is lost is remembered as of then", async (t) => {
-  const directory = t.testdir();
-  const pool = poolOf(5);
-  const { inventory, clock, checkpoint, handle } = await run(directory, pool);
-  await until(() => handle.status().state === "watching");
-  await checkpoint();
-  clock.advance(1_000);
-  pool.setState("connecting");
-  const lostAt = clock.now();
-  await checkpoint();
-  clock.advance(3_600_000);
-  await inventory.stop();
-  const second = await run(directory, pool, { isAway: true });
-  await until(second.isRestored);
-  t.equal(second.handle.status().staleSince, lostAt);
-  await second.inventory.stop();
-});
+t.test(
+  "a disconnected pool is persisted in its last known state",
+  async (t) => {
+    const directory = t.testdir();
+    const pool = poolOf(5);
+    const { inventory, clock, checkpoint, handle } = await run(directory, pool);
+    await until(() => handle.status().state === "watching");
+    await checkpoint();
+    clock.advance(1_000);
+    pool.setState("connecting");
+    const lostAt = clock.now();
+    await checkpoint();
+    clock.advance(3_600_000);
+    await inventory.stop();
+    const second = await run(directory, pool, { isAway: true });
+    await until(second.isRestored);
+    t.equal(second.handle.status().staleSince, lostAt);
+    await second.inventory.stop();
+  },
+);
 
 t.test("changes do not make the file grow without limit", async (t) => {
   const directory = t.testdir();

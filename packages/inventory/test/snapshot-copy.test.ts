@@ -227,7 +227,7 @@ t.test("there is no copy of a pool", async (t) => {
     t.equal(await server.inventory.openSnapshotCopy("q"), undefined);
     await server.inventory.stop();
   });
-  await t.test("that does not report who issues tokens", async (t) => {
+  await t.test("that does not report the issuer of tokens", async (t) => {
     const server = await run(t.testdir(), poolOf(5));
     await until(server.isRestored);
     t.equal(await server.inventory.openSnapshotCopy("p"), undefined);

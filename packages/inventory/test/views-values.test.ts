@@ -161,7 +161,7 @@ t.test("names of secrets", async (t) => {
     t.notOk(isSecretName(name), name);
 });
 
-t.test("names of secrets are not remembered without end", async (t) => {
+t.test("the cache of names of secrets is bounded", async (t) => {
   for (let i = 0; i < 20_000; i++)
     if (isSecretName(`xo:${i}`)) t.fail(`xo:${i}`);
   t.ok(isSecretName("password"));

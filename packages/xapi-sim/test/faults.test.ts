@@ -14,7 +14,7 @@ function body(answer: Buffer): Buffer {
 }
 
 t.test(
-  "cut breaks the connection after so many bytes of the body",
+  "cut breaks the connection after a number of bytes of the body",
   async (t) => {
     const { pool } = await tinyPool(t);
     pool.faults.set("cut", { value: 100, times: 1 });
@@ -119,21 +119,24 @@ t.test("sessions are forgotten and events lost on demand", async (t) => {
   await client.logIn();
 });
 
-t.test("a host is booting for so many calls, or until it is not", async (t) => {
-  const { pool, client } = await tinyPool(t);
-  const refused = () =>
-    t.rejects(client.call("VM.get_all"), { message: "HOST_STILL_BOOTING" });
-  pool.faults.set("booting", { value: true, times: 2 });
-  await refused();
-  await refused();
-  await client.call("VM.get_all");
-  pool.faults.set("booting", { value: true, method: "VM.get_all" });
-  await refused();
-  await client.call("host.get_all");
-  await refused();
-  pool.faults.set("booting", false);
-  await client.call("VM.get_all");
-});
+t.test(
+  "a host is booting for a number of calls, or until it is reset",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    const refused = () =>
+      t.rejects(client.call("VM.get_all"), { message: "HOST_STILL_BOOTING" });
+    pool.faults.set("booting", { value: true, times: 2 });
+    await refused();
+    await refused();
+    await client.call("VM.get_all");
+    pool.faults.set("booting", { value: true, method: "VM.get_all" });
+    await refused();
+    await client.call("host.get_all");
+    await refused();
+    pool.faults.set("booting", false);
+    await client.call("VM.get_all");
+  },
+);
 
 t.test("faults are set over HTTP, from the loopback", async (t) => {
   const { pool } = await tinyPool(t);

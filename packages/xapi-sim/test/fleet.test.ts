@@ -138,7 +138,7 @@ t.test(
   },
 );
 
-t.test("hosts and consoles report the addresses they were given", async (t) => {
+t.test("hosts and consoles report their configured addresses", async (t) => {
   const addresses = ["127.0.0.1:4001", "127.0.0.1:4002"];
   const fleet = [...generateFleet({ hosts: 3, vms: 5, seed: 7, addresses })];
   const hosts = fleet.filter(({ className }) => className === "host");

@@ -6,7 +6,7 @@ import { FailureProfile } from "../src/faults/failure-profile.js";
 import type { XapiMap } from "../src/xapi-value.js";
 
 t.test(
-  "the next call of a message fails with a given error, once",
+  "the next call of a message fails with the injected error, once",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     pool.failNext("VM.add_tags", "SR_BACKEND_FAILURE_46", ["", "in use", ""]);

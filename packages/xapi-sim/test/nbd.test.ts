@@ -218,7 +218,7 @@ t.test("writes are refused, and reading continues", async (t) => {
 });
 
 t.test(
-  "the disk is attached to domain 0 while a client is there",
+  "the disk is attached to domain 0 while a client is connected",
   async (t) => {
     const { info, client: xapi, db, vdi } = await startDisk(t);
     const clients = await Promise.all([1, 2, 3].map(() => openDisk(t, info)));

@@ -46,7 +46,7 @@ t.test("after logout the session is invalid", async (t) => {
 });
 
 t.test(
-  "a session knows its tasks; they continue after its end, and a request that arrives later starts none",
+  "tasks of a session continue after its end, and a request that arrives later starts none",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const other = new TestClient(pool.url);

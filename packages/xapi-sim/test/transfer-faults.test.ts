@@ -153,7 +153,7 @@ t.test("pause: no data passes for its duration", async (t) => {
   t.ok(transfer.received() > 4 * MiB);
 });
 
-t.test("trickle: so many bytes a second", async (t) => {
+t.test("trickle: a limited number of bytes per second", async (t) => {
   const waits: number[] = [];
   const clock: Clock = {
     now: () => NOW,

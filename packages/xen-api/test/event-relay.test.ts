@@ -122,7 +122,7 @@ t.test(
 );
 
 t.test(
-  "a client asks XAPI from the last token when the relay has no answer",
+  "a client requests events from XAPI from the last token when the relay has no answer",
   async (t) => {
     const pool = await startPool(t, poolOf([answer(203)]));
     const { relay, published } = fakeRelay([idle(201), undefined]);

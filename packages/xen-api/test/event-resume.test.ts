@@ -101,7 +101,12 @@ t.test(
 
 for (const [why, startedAt, injected, reason] of [
   ["XAPI was started again", ["1.", "2."], 200, "xapi-restarted"],
-  ["nobody says who issues tokens now", ["1.", undefined], 200, "new-session"],
+  [
+    "the current issuer of tokens is unknown",
+    ["1.", undefined],
+    200,
+    "new-session",
+  ],
   ["the database is older than the token", ["1.", "1."], 90, "token-rewound"],
 ] as const)
   t.test(`a stream ends in another session when ${why}`, async (t) => {

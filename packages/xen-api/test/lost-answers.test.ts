@@ -141,7 +141,7 @@ t.test(
 );
 
 t.test(
-  "an action without a visible result fails after two minutes, or when its caller says so",
+  "an action without a visible result fails after two minutes, or when its caller aborts it",
   async (t) => {
     for (const [timeoutMs, limitMs] of [
       [undefined, 120_000],

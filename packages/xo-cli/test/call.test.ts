@@ -163,7 +163,7 @@ t.test("an error of XAPI keeps its code", async (t) => {
   });
 });
 
-t.test("a file is downloaded to the given path", async (t) => {
+t.test("a file is downloaded to the path of the argument", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.export"] = () => ({ $getFrom: "/api/t0ken/a%20b.xva" });
   server.routes["GET /api/t0ken/a%20b.xva"] = (_request, response) => {
@@ -219,7 +219,7 @@ t.test("a configuration is replaced after a confirmation only", async (t) => {
   const calls = () =>
     server.calls.filter(({ method }) => method === "xo.importConfig").length;
   const piped = await call(args, { input: "yes\n" });
-  t.equal(piped.code, 2, "without a terminal nobody is asked");
+  t.equal(piped.code, 2, "without a terminal there is no prompt");
   t.match(piped.err, "--yes");
   const type = async (typed: string) => {
     const cli = new Cli(t, ["call", ...args], { env, columns: 80 });

@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test("the ACL of an object that is gone can be revoked", async (t) => {
+t.test("the ACL of a deleted object can be revoked", async (t) => {
   const { store, subject, change, granted } = await setUp(t);
   await store.acls.add({ subject, object: "gone", action: "viewer" });
   t.equal(await change("remove", "gone"), true);

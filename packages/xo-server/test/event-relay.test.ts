@@ -162,7 +162,7 @@ t.test("a server receives the answers of XAPI from another one", async (t) => {
 });
 
 t.test(
-  "a server that has asked XAPI meanwhile skips the answers that are older",
+  "a server that requested events from XAPI meanwhile skips older answers of the relay",
   async (t) => {
     const cluster = await createCluster(t);
     const { peer, publish } = await addSender(t, cluster);
@@ -179,7 +179,7 @@ t.test(
 );
 
 t.test(
-  "a server whose token is older than the stream asks XAPI first",
+  "a server whose token is older than the stream requests events from XAPI first",
   async (t) => {
     const cluster = await createCluster(t);
     const { peer, publish } = await addSender(t, cluster);
@@ -243,7 +243,7 @@ t.test("requests that are not from a server of the database", async (t) => {
 });
 
 t.test(
-  "a stream that ends: XAPI is asked, and the server again after some seconds",
+  "after the end of a stream events come from XAPI, and the stream is opened again after some seconds",
   async (t) => {
     const cluster = await createCluster(t);
     const { events, peer, publish } = await addSender(t, cluster);
@@ -300,7 +300,7 @@ t.test("a stream without changes has heartbeats", async (t) => {
   await body.cancel();
 });
 
-t.test("a stream without heartbeats is given up", async (t) => {
+t.test("a stream without heartbeats is closed", async (t) => {
   const clock = new FakeClock();
   const key = randomBytes(32);
   const writer = new FrameWriter(key);
@@ -413,7 +413,7 @@ for (const [what, respond, reason] of [
   });
 
 t.test(
-  "a server that does not know the request is not asked again at once",
+  "a server that does not support the request gets no further one at once",
   async (t) => {
     const cluster = await createCluster(t);
     let asked = 0;
@@ -525,7 +525,7 @@ t.test("frames are read in any parts, and only in their order", async (t) => {
   });
 });
 
-t.test("which server asks XAPI for the events of a pool", async (t) => {
+t.test("which server requests the events of a pool from XAPI", async (t) => {
   const pools = Array.from({ length: 300 }, (_, i) => `pool ${i}`);
   const senders = (servers: readonly string[]) =>
     pools.map((pool) => senderOf(pool, servers));

@@ -28,7 +28,7 @@ t.test("groups have users", async (t) => {
   t.match(await admin.call("group.get", { id }), { error: { code: 1 } });
 });
 
-t.test("rights of the older kind are stored as given", async (t) => {
+t.test("ACLs are stored without changes", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const subject = await admin.ask("user.create", {

@@ -20,11 +20,14 @@ const keptDates = (snapshots: readonly Dated[], rules: Retention) => {
     .map(({ time }) => new Date(time).toISOString().slice(0, 10));
 };
 
-t.test("the newest so many stay", async (t) => {
-  t.same(keptDates(daily("2026-11-01", 5), { keepLast: 2 }), [
-    ...["2026-11-04", "2026-11-05"],
-  ]);
-});
+t.test(
+  "the number of newest snapshots that the rule states is kept",
+  async (t) => {
+    t.same(keptDates(daily("2026-11-01", 5), { keepLast: 2 }), [
+      ...["2026-11-04", "2026-11-05"],
+    ]);
+  },
+);
 
 t.test("the last of each year stays", async (t) => {
   const days = daily("2024-06-01", 904); // up to November 21, 2026

@@ -425,7 +425,7 @@ t.test("a clock that was far ahead does not stop schedules", async (t) => {
   t.equal(machine.begun, 1);
 });
 
-t.test("only so many runs of a job are remembered", async (t) => {
+t.test("the number of stored runs of a job is limited", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start();
   const jobId = await one.addJob();

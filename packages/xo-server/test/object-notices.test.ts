@@ -94,7 +94,7 @@ t.test("new objects are sent whole, removed ones exit with 0", async (t) => {
   );
 });
 
-t.test("all users who see everything get the same bytes", async (t) => {
+t.test("all users with unrestricted rights get the same bytes", async (t) => {
   const { fake, notices } = setUp();
   const viewer = new Rights([
     { effect: "allow", resource: "*", action: "read" },

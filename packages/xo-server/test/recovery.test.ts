@@ -491,19 +491,22 @@ t.test(
       t.match(await tasks.get(id, ada), { status: "success" });
     });
 
-    t.test("none of that time: the pool was not asked", async (t) => {
-      const { pool, restart, id } = await crash();
-      pool.records = {
-        old: record("success", { created: "20261120T06:00:00Z" }),
-        other: record("success", { name_label: "Async.VM.clone" }),
-      };
-      const { tasks, done } = await restart();
-      await done;
-      t.match(await tasks.get(id, ada), {
-        status: "interrupted",
-        result: { message: /not started: VM.start/ },
-      });
-    });
+    t.test(
+      "no XAPI task of that time: the pool received no request",
+      async (t) => {
+        const { pool, restart, id } = await crash();
+        pool.records = {
+          old: record("success", { created: "20261120T06:00:00Z" }),
+          other: record("success", { name_label: "Async.VM.clone" }),
+        };
+        const { tasks, done } = await restart();
+        await done;
+        t.match(await tasks.get(id, ada), {
+          status: "interrupted",
+          result: { message: /not started: VM.start/ },
+        });
+      },
+    );
 
     t.test("ambiguous names are reported", async (t) => {
       const { pool, restart, id } = await crash();
@@ -591,7 +594,7 @@ t.test("a server that stops begins nothing that is not recorded", async (t) => {
   t.same(pool.asked, []);
 });
 
-t.test("a server that stops writes the ends that it knows", async (t) => {
+t.test("a server that stops writes the known outcomes of tasks", async (t) => {
   const { open, begin, restart, pool, stepStore } = setUp(t, oneCall);
   const first = open();
   const id = await begin(first, async (xapi) => {

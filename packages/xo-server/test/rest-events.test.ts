@@ -200,7 +200,7 @@ t.test(
 );
 
 t.test(
-  "a stream belongs to its reader, and knows its collections",
+  "a stream belongs to its reader and has only known collections",
   async (t) => {
     const server = await startRestServer(t, { users: { some: [] } });
     const { subscribe } = await open(t, server, as("some"));

@@ -88,7 +88,7 @@ const basic = (name: string, password: string) => ({
 });
 
 t.test(
-  "who must have a second factor and has none may call nothing but its set-up",
+  "a user without the required second factor may only set it up",
   async (t) => {
     const { signIn, connect, clock } = await setUp(t, "all");
     const admin = await signIn("admin", ADMIN_PASSWORD);
@@ -144,7 +144,7 @@ t.test("over REST everything but the page's set-up is refused", async (t) => {
 });
 
 t.test(
-  "the page signs in, sets it up in this session, and goes on",
+  "the page signs in, sets it up in this session, and continues",
   async (t) => {
     const { clock, logIn, read, openPage, connect, signIn } = await setUp(
       t,

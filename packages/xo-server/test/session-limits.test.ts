@@ -56,7 +56,7 @@ async function setUp(t: Test, auth: object) {
   };
 }
 
-t.test("a page that nobody uses is signed out", async (t) => {
+t.test("an unused page is signed out", async (t) => {
   const { clock, logIn, openPage, fetchTicket, statusOf } = await setUp(t, {
     sessionIdleMinutes: 10,
   });
@@ -127,7 +127,7 @@ t.test("a session ends however much it is used", async (t) => {
   t.equal(await statusOf({ cookie }), 401);
 });
 
-t.test("a remembered session has a life of its own", async (t) => {
+t.test("a remembered session has its own lifetime", async (t) => {
   const { passHours, logIn, openPage, statusOf } = await setUp(t, {
     sessionIdleMinutes: 5,
     sessionHours: 1,

@@ -26,7 +26,7 @@ t.test("a range is in the address, and in local time", async (t) => {
   t.equal(local, span.from);
 });
 
-t.test("a search of tasks asks the server and the pools", async (t) => {
+t.test("a search of tasks queries the server and the pools", async (t) => {
   const since = "2027-01-15T09:00";
   const ms = new Date(since).getTime();
   const search = { text: 'a "b"', user: "", pool: "", since, until: "" };

@@ -74,7 +74,7 @@ t.test("the default columns fit into the usual windows", (t) => {
   t.end();
 });
 
-t.test("only fields of shown columns are asked for", (t) => {
+t.test("only fields of visible columns are requested", (t) => {
   const name = columnOf("VM", "name_label");
   const fields = fieldsOf("VM", [name]);
   t.notOk(fields.some((field) => field.startsWith("now")));

@@ -136,7 +136,7 @@ export class BalancerServer {
   readonly tasks: FakeTaskStore;
   readonly #tasks: Tasks;
   readonly audited: AuditEntry[] = [];
-  readonly witnessed: RecordedCall[] = [];
+  readonly recorded: RecordedCall[] = [];
   readonly warnings: string[] = [];
   #isStopping = false;
   #isEnded = false;
@@ -164,7 +164,7 @@ export class BalancerServer {
     this.#tasks = tasks;
     const recorder = {
       begin: (call: RecordedCall) => {
-        this.witnessed.push(call);
+        this.recorded.push(call);
         return () => undefined;
       },
     };

@@ -68,7 +68,7 @@ t.test("migrations are recorded with user and reason", async (t) => {
       taskId: String,
     },
   ]);
-  t.match(server.witnessed, [{ params: { vm: "x" } }]);
+  t.match(server.recorded, [{ params: { vm: "x" } }]);
   const [task] = [...server.tasks.rows.values()];
   t.match(task, {
     name: "load balancer: name of pool",
@@ -98,7 +98,7 @@ t.test("a migrated VM stays, also after a restart of the server", async (t) => {
   t.equal((await again.history()).length, 2);
 });
 
-t.test("VMs that are tagged so, or busy, stay", async (t) => {
+t.test("VMs with an excluded tag and busy VMs are not migrated", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.pool.vms.get("x")!.tags.push("stay");
   bench.pool.vms.get("y")!.operations.push("snapshot");
@@ -107,10 +107,10 @@ t.test("VMs that are tagged so, or busy, stay", async (t) => {
   await bench.pass(0);
   t.same(bench.policies.at(-1)?.excluded, ["x", "y"]);
   const { excluded } = await server.balancer.planPolicyOf(POOL);
-  t.same(excluded, ["x", "y"], "and for who asks what should move");
+  t.same(excluded, ["x", "y"], "and in recommendations");
 });
 
-t.test("so many are moved at a time, and in a run", async (t) => {
+t.test("migrations are limited per run and in parallel", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
   pool.addHosts("c", "d", "e");
@@ -128,7 +128,7 @@ t.test("so many are moved at a time, and in a run", async (t) => {
     pool.endMoves();
     await bench.settle();
   }
-  t.equal(pool.mostGoing, 2);
+  t.equal(pool.maxRunning, 2);
   t.equal(pool.asked.length, 3);
 });
 
@@ -147,13 +147,13 @@ t.test("a dry run migrates nothing and is reported once", async (t) => {
   t.equal((await server.history()).length, 2);
 });
 
-t.test("marks of a policy have room between them", async (t) => {
+t.test("thresholds of a policy have a minimum distance", async (t) => {
   const bench = await setUpOverloaded(t);
   const server = await bench.start();
   await t.rejects(server.set({ cpuLow: 0.9 }), { code: "INVALID_PARAMETERS" });
 });
 
-t.test("long past and many migrations are remembered", async (t) => {
+t.test("old and numerous migrations are taken into account", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.requests = [["x", "b"]];
   const server = await bench.start();

@@ -141,7 +141,7 @@ t.test("a run that fails is reported", async (t) => {
   await t.rejects(call("run", {}), { code: "STOPPED_MIDWAY" });
 });
 
-t.test("a notice asks for an administrator", async (t) => {
+t.test("a notification requires an administrator", async (t) => {
   const { bench, call, server } = await setUp(t);
   bench.pool.stubborn.add("x");
   await server.setKeen({ coolDownSeconds: 0 });

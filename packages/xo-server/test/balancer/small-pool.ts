@@ -41,7 +41,7 @@ export class SmallPool {
   /** Every move that XAPI was asked for. */
   readonly asked: (readonly [vm: string, to: string])[] = [];
   /** The most at a time. */
-  mostGoing = 0;
+  maxRunning = 0;
   /** Called as each move begins. */
   onMove: (vm: string) => void = () => undefined;
   readonly #clock: FakeClock;
@@ -192,7 +192,7 @@ export class SmallPool {
     if (this.stubborn.has(id)) throw new XapiError("VM_LACKS_FEATURE", [id]);
     if (this.isSlow) {
       const ended = new Promise<void>((resolve) => this.going.push(resolve));
-      this.mostGoing = Math.max(this.mostGoing, this.going.length);
+      this.maxRunning = Math.max(this.maxRunning, this.going.length);
       for (const wake of this.#waiters.splice(0)) wake();
       await ended;
     }

@@ -126,7 +126,7 @@ t.test("a server that leaves keeps its tasks and takes nothing", async (t) => {
   t.ok(held.get("server/ada")!.lease!.isValid);
   await ada.check();
   t.equal(await held.get("jobs")!.obtain(), undefined);
-  t.same(await free(), ["balancer/p", "jobs"], "nobody has them");
+  t.same(await free(), ["balancer/p", "jobs"], "no server has them");
   const bob = leasesOf("bob");
   await bob.compete("jobs").hasTried;
   t.same(await free(), ["balancer/p"], "another server takes one");

@@ -118,7 +118,7 @@ t.test("an abort ends running and waiting jobs", async (t) => {
   await t.rejects(ask(first), { code: "ABORTED" });
 });
 
-t.test("only so many wait", async (t) => {
+t.test("the queue of requests is limited", async (t) => {
   const file = fileOf("setInterval(() => undefined, 1e6)");
   const clock = new FakeClock();
   const planner = new Planner({ inventory: slices(), clock, file });
