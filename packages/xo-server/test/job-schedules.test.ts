@@ -372,6 +372,44 @@ t.test("only the server that adopted a run writes its outcome", async (t) => {
   t.same(statuses(await one.log()), ["pending"]);
 });
 
+t.test(
+  "a server that lost its lease interrupts its runs that nobody has adopted",
+  async (t) => {
+    const machine = await Machine.create(t);
+    const one = await machine.start("one");
+    const { leases, adoptions } = one.store;
+    const take = async (owner: string) =>
+      (await leases.take("server/one", { owner, instance: owner }, 0))!;
+    const lose = async () => {
+      machine.lease = new HeldLease(await take("one"), machine.clock, Infinity);
+      machine.isSlow = true;
+      const before = machine.going.length;
+      const jobId = await one.addJob();
+      const begun = await one.runs.begin({ jobId, jobName: "j" });
+      await until(() => machine.going.length > before);
+      const taken = await take("two");
+      machine.going.at(-1)!.end();
+      await begun!.ended;
+      return { taken, id: begun!.run.id };
+    };
+    const statusOf = async (id: string) =>
+      (await one.store.jobRuns.get(id))?.status;
+
+    const abandoned = await lose();
+    await one.runs.interruptDropped([]);
+    t.equal(await statusOf(abandoned.id), "interrupted");
+
+    const resumed = await lose();
+    await one.runs.interruptDropped([resumed.id]);
+    t.equal(await statusOf(resumed.id), "pending");
+
+    const adopted = await lose();
+    await adoptions.adopt("one", "two", [adopted.taken]);
+    await one.runs.interruptDropped([]);
+    t.equal(await statusOf(adopted.id), "pending", "it is that of server two");
+  },
+);
+
 t.test("only the owner of the schedules starts runs", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start("one");

@@ -29,6 +29,11 @@ export interface JobRunPage {
   readonly cursor?: string;
 }
 
+/** Runs of a server, of these ids, or both. */
+export type JobRunSelection =
+  | { readonly owner: string; readonly ids?: readonly string[] }
+  | { readonly owner?: undefined; readonly ids: readonly string[] };
+
 /** The log of job runs, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class JobRuns {
   readonly #context: RepositoryContext;
@@ -80,23 +85,20 @@ export class JobRuns {
    * @returns the interrupted runs
    */
   async interrupt(
-    gone: { readonly owner: string } | { readonly ids: readonly string[] },
+    { owner, ids }: JobRunSelection,
     except: readonly string[] = [],
   ): Promise<JobRun[]> {
-    if ("ids" in gone && gone.ids.length === 0) return [];
+    if (ids?.length === 0) return [];
     const { committer, clock } = this.#context;
     const rows = await committer.run((unit) => {
-      const all = unit.sql
+      let query = unit.sql
         .updateTable("job_runs")
         .set({ status: "interrupted", ended_at: clock.now() })
         .where("status", "=", "pending");
-      const theirs =
-        "owner" in gone
-          ? all.where("owner", "=", gone.owner)
-          : all.where("id", "in", gone.ids);
-      const others =
-        except.length === 0 ? theirs : theirs.where("id", "not in", except);
-      return others.returningAll().execute();
+      if (owner !== undefined) query = query.where("owner", "=", owner);
+      if (ids !== undefined) query = query.where("id", "in", ids);
+      if (except.length > 0) query = query.where("id", "not in", except);
+      return query.returningAll().execute();
     });
     return rows.map(toJobRun);
   }

@@ -35,11 +35,6 @@ export interface Cluster {
   readonly leave: () => Promise<void>;
   /** The current lease on the tasks of this server; while it has none, the last one. */
   readonly serverLease: () => HeldLease;
-  /**
-   * Calls the listener when another server has taken over the tasks of this one,
-   * because it did not renew its lease in time.
-   */
-  readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
   /** Writes the address of this server into the database from now on. */
   readonly announce: (read: () => ServerAddress) => void;
   /** The other running servers that do not leave and can be reached, as of the last heartbeat. */
@@ -116,10 +111,7 @@ export async function startCluster({
   });
   if (ended !== undefined) await store.leases.inherit(self, ended);
   await store.leases.prune();
-  const listeners = new Set<(lost: HeldLease) => void>();
-  const serverLease = await holdServerLease(leases, name, (lost) => {
-    for (const listener of listeners) listener(lost);
-  });
+  const serverLease = await holdServerLease(leases, name);
   return {
     self,
     isShared,
@@ -140,7 +132,6 @@ export async function startCluster({
       membership.announce(read);
     },
     peers: () => membership.peers,
-    onTakenOver: (listener) => void listeners.add(listener),
     leaseMs,
   };
 }
@@ -149,7 +140,6 @@ export async function startCluster({
 function holdServerLease(
   leases: Leases,
   name: string,
-  onLost: (lost: HeldLease) => void,
 ): Promise<() => HeldLease> {
   return new Promise((resolve) => {
     let last: HeldLease | undefined;
@@ -157,9 +147,6 @@ function holdServerLease(
       onHeld: (lease) => {
         last = lease;
         resolve(() => last!);
-      },
-      onLost: () => {
-        onLost(last!);
       },
       mayMove: () => false,
     });

@@ -9,6 +9,8 @@ export interface RunOutcomesOptions {
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
+  /** Called if an outcome is refused: another server may have adopted the run. */
+  readonly onLeaseLost: (id: string) => void;
 }
 
 interface FencedEnd extends JobRunEnd {
@@ -72,8 +74,10 @@ export class RunOutcomes {
       await this.#options.store.jobRuns.write(id, end, fence);
       return true;
     } catch (error) {
-      // Another server has adopted the run.
-      if (error instanceof XoError && error.code === "LEASE_LOST") return true;
+      if (error instanceof XoError && error.code === "LEASE_LOST") {
+        this.#options.onLeaseLost(id);
+        return true;
+      }
       this.#options.logger.warn(
         `outcome of job run ${id} could not be written`,
         {

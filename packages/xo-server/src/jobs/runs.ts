@@ -67,11 +67,18 @@ export class Runs {
   readonly #options: RunsOptions;
   readonly #outcomes: RunOutcomes;
   readonly #running = new Map<string, Running>();
+  /** Runs that this server dropped when it lost its lease. */
+  readonly #dropped = new Set<string>();
   #isStopping = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#outcomes = new RunOutcomes(options);
+    this.#outcomes = new RunOutcomes({
+      ...options,
+      onLeaseLost: (id) => {
+        this.#drop(id);
+      },
+    });
   }
 
   get isStopping(): boolean {
@@ -149,6 +156,16 @@ export class Runs {
   }
 
   /**
+   * Marks runs as interrupted that were dropped when this server lost its lease, and that
+   * no other server has adopted, except those that are resumed. Never rejects.
+   */
+  async interruptDropped(resumed: readonly string[]): Promise<void> {
+    const ids = [...this.#dropped];
+    this.#dropped.clear();
+    await this.interrupt({ owner: this.#options.owner, ids }, resumed);
+  }
+
+  /**
    * Starts no more runs. Those in progress are marked as interrupted, unless the
    * next process resumes them.
    */
@@ -202,11 +219,16 @@ export class Runs {
       const { result } = await this.#options.tasks.run(subject, doIt);
       settle(result);
     }
-    // Another server has adopted the run and continues it.
+    // Another server may adopt the run and continue it.
     ended.catch((error: unknown) => {
-      if (isLeaseLost(error)) this.#running.delete(run.id);
+      if (isLeaseLost(error)) this.#drop(run.id);
     });
     return { run, ended };
+  }
+
+  #drop(id: string): void {
+    this.#running.delete(id);
+    this.#dropped.add(id);
   }
 
   async #execute(

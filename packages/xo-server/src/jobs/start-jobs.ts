@@ -38,7 +38,7 @@ export interface StartJobsParts {
 
 export interface StartedJobs {
   readonly jobs: Jobs;
-  readonly runs: Pick<Runs, "interrupt">;
+  readonly runs: Pick<Runs, "interrupt" | "interruptDropped">;
   /**
    * Starts scheduled and requested runs.
    * @param resumed ids of runs of the previous process that will be resumed

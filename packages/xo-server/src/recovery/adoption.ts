@@ -2,9 +2,10 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { serverSubject } from "../cluster/fair-share.js";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { Cluster } from "../cluster/start-cluster.js";
 import type { Runs } from "../jobs/runs.js";
-import type { Tasks } from "../tasks/tasks.js";
+import type { PendingTask, Tasks } from "../tasks/tasks.js";
 import { runsOf, type Recovery } from "./recovery.js";
 
 export interface AdoptionOptions {
@@ -16,9 +17,9 @@ export interface AdoptionOptions {
     Cluster,
     "self" | "isShared" | "isLeaving" | "serverLease" | "leaseMs"
   >;
-  readonly tasks: Pick<Tasks, "load">;
+  readonly tasks: Pick<Tasks, "load" | "loadDropped">;
   readonly recovery: Pick<Recovery, "recover">;
-  readonly runs: Pick<Runs, "interrupt">;
+  readonly runs: Pick<Runs, "interrupt" | "interruptDropped">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -29,10 +30,14 @@ const POLL_MS = 1_000;
 /**
  * Adopts the tasks of servers that no longer run: the lease on their tasks has
  * expired or was released. The only server of a database adopts tasks that it
- * started under another name.
+ * started under another name. A server that has lost its lease, and gets it back,
+ * continues its own tasks: the server that had taken it over may have ended
+ * before it adopted them.
  */
 export class Adoption {
   readonly #options: AdoptionOptions;
+  /** The lease under which the own tasks run. */
+  #ownLease: HeldLease;
   #timer: unknown;
   #checking: Promise<void> = Promise.resolve();
   #stopListening: (() => void) | undefined;
@@ -41,6 +46,7 @@ export class Adoption {
 
   constructor(options: AdoptionOptions) {
     this.#options = options;
+    this.#ownLease = options.cluster.serverLease();
   }
 
   start(): void {
@@ -83,6 +89,7 @@ export class Adoption {
     // This server is leaving: it would have to hand the tasks over again.
     if (cluster.isLeaving) return true;
     try {
+      await this.#continueOwn();
       const { owner } = cluster.self;
       for (const other of await store.adoptions.listOrphanOwners(owner))
         if (!this.#isStopped) await this.#adopt(other);
@@ -95,8 +102,20 @@ export class Adoption {
     }
   }
 
+  /** Continues the own tasks if this server has got back the lease that it had lost. */
+  async #continueOwn(): Promise<void> {
+    const { cluster, tasks } = this.#options;
+    const lease = cluster.serverLease();
+    if (lease === this.#ownLease || lease.isLost) return;
+    const interrupted = await tasks.loadDropped();
+    this.#ownLease = lease;
+    await this.#recover(cluster.self.owner, interrupted, (resumed) =>
+      this.#options.runs.interruptDropped(resumed),
+    );
+  }
+
   async #adopt(from: string): Promise<void> {
-    const { store, cluster, tasks, recovery, runs, logger } = this.#options;
+    const { store, cluster, tasks, runs } = this.#options;
     const { self, isShared, leaseMs, serverLease } = cluster;
     const own = serverLease();
     await own.untilValid();
@@ -112,16 +131,30 @@ export class Adoption {
       await store.auditChanges.endInterrupted(from);
       const fences = [taken, own.fence];
       const adopted = await store.adoptions.adopt(from, self.owner, fences);
-      const interrupted = tasks.load(adopted.tasks);
-      if (interrupted.length > 0)
-        logger.info(
-          `interrupted tasks of server ${from} that continue here: ${interrupted.length}`,
-        );
-      await runs.interrupt({ ids: adopted.runs }, runsOf(interrupted));
-      void recovery.recover(interrupted);
+      await this.#recover(from, tasks.load(adopted.tasks), (resumed) =>
+        runs.interrupt({ ids: adopted.runs }, resumed),
+      );
     } finally {
       await store.leases.release(self.instance, [subject]);
     }
+  }
+
+  /**
+   * @param from the server that had started the tasks
+   * @param interruptRuns marks runs of jobs as interrupted, except those that are resumed
+   */
+  async #recover(
+    from: string,
+    interrupted: readonly PendingTask[],
+    interruptRuns: (resumed: readonly string[]) => Promise<void>,
+  ): Promise<void> {
+    const { recovery, logger } = this.#options;
+    if (interrupted.length > 0)
+      logger.info(
+        `interrupted tasks of server ${from} that continue here: ${interrupted.length}`,
+      );
+    await interruptRuns(runsOf(interrupted));
+    void recovery.recover(interrupted);
   }
 }
 

@@ -11,12 +11,8 @@ import {
   type TaskSubject,
 } from "./running-task.js";
 import { StepJournal } from "./step-journal.js";
-import {
-  mayRead,
-  type TaskChange,
-  type TaskListener,
-  type TaskReader,
-} from "./task-changes.js";
+import { mayRead, type TaskListener, type TaskReader } from "./task-changes.js";
+import { TaskListeners } from "./task-listeners.js";
 import { TaskJournal } from "./task-journal.js";
 import type { TaskQuery } from "./task-query.js";
 import type { TaskStore } from "./task-store.js";
@@ -47,13 +43,8 @@ export interface PendingTask {
 
 /** Interval of reading the database for tasks and cancellations of other servers, in ms. */
 const POLL_MS = 1_000;
-/** Interval of notifications about a task with more than FEW_PARTS parts, in ms. */
-const NOTIFY_MS = 250;
-const FEW_PARTS = 10;
 /** Number of rows of a list that are read at a time. */
 const PAGE = 250;
-/** Maximum number of listeners; each is notified of every change. */
-const MOST_LISTENERS = 1_000;
 
 /** Tasks that clients can follow and cancel. */
 export class Tasks {
@@ -62,12 +53,12 @@ export class Tasks {
     string,
     { readonly task: RunningTask; readonly ended: Promise<void> }
   >();
+  /** Tasks that this server dropped when it lost its lease. */
+  readonly #dropped = new Set<string>();
   readonly #journal: TaskJournal;
   readonly #foreign: OtherServerTasks;
   readonly #steps: StepJournal;
-  readonly #listeners = new Set<TaskListener>();
-  /** Timers of delayed notifications by task id. */
-  readonly #notifyTimers = new Map<string, unknown>();
+  readonly #listeners: TaskListeners;
   #cancelCheckTimer: unknown;
   #isLeaving = false;
 
@@ -75,10 +66,14 @@ export class Tasks {
     this.#options = options;
     this.#journal = new TaskJournal(options);
     this.#steps = options.steps ?? StepJournal.nowhere();
+    this.#listeners = new TaskListeners({
+      clock: options.clock,
+      isRunning: (id) => this.#running.has(id),
+    });
     this.#foreign = new OtherServerTasks({
       ...options,
       notify: (change) => {
-        this.#notify(change);
+        this.#listeners.notify(change);
       },
     });
   }
@@ -94,7 +89,7 @@ export class Tasks {
       steps: this.#steps,
       onChange: (task) => {
         if (!this.#running.has(task.id)) return;
-        this.#notifySoon(task);
+        this.#listeners.notifySoon(task);
         if (task.node.status === "pending") this.#journal.writeLater(task);
       },
       // A task that is only prepared is persisted by `follow`.
@@ -107,17 +102,38 @@ export class Tasks {
   /**
    * Loads the tasks that the previous run of this server left pending. They
    * stay pending until `end` is called for each.
+   * @param isInterrupted of the id of a pending task; default: all
+   * @throws XoError STORE_UNAVAILABLE
    */
-  async loadInterrupted(): Promise<readonly PendingTask[]> {
+  async loadInterrupted(
+    isInterrupted: (id: string) => boolean = () => true,
+  ): Promise<readonly PendingTask[]> {
     const { store, owner } = this.#options;
     const interrupted: PendingTask[] = [];
     let page: readonly Task[] = [];
     do {
       page = await store.listPending(owner, page.at(-1)?.id);
-      for (const before of page)
-        interrupted.push(this.#loadInterruptedOne(before));
+      interrupted.push(
+        ...this.load(page.filter(({ id }) => isInterrupted(id))),
+      );
     } while (page.length > 0);
     return interrupted;
+  }
+
+  /**
+   * Loads tasks that were dropped when this server lost its lease, and that no other
+   * server has adopted. @throws XoError STORE_UNAVAILABLE
+   */
+  async loadDropped(): Promise<readonly PendingTask[]> {
+    const dropped = new Set(this.#dropped);
+    const loaded = await this.loadInterrupted(
+      (id) =>
+        dropped.has(id) &&
+        // An end whose write is retried with a valid lease is written soon.
+        this.#journal.unwritten(id)?.lease?.isLost !== false,
+    );
+    for (const id of dropped) this.#dropped.delete(id);
+    return loaded;
   }
 
   /** Loads tasks that this server has adopted from another one, like those of its previous run. */
@@ -166,7 +182,7 @@ export class Tasks {
       },
     );
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
-    this.#notifyChange(task);
+    this.#listeners.notifyUpdate(task);
     this.#scheduleCancelCheck();
     const problem = await begun;
     if (problem === undefined || task.lease === undefined) return;
@@ -253,7 +269,7 @@ export class Tasks {
       });
     await this.#options.store.delete(id);
     const { userId } = (found["properties"] ?? {}) as { userId?: string };
-    this.#notify({ kind: "remove", id, userId });
+    this.#listeners.notify({ kind: "remove", id, userId });
   }
 
   /**
@@ -265,22 +281,17 @@ export class Tasks {
       reader.isAdmin ? undefined : reader.id,
     );
     for (const { id, userId } of deleted)
-      this.#notify({ kind: "remove", id, userId });
+      this.#listeners.notify({ kind: "remove", id, userId });
     return deleted.length;
   }
 
   /** @returns a function that unsubscribes @throws XoError QUEUE_FULL */
   watch(listener: TaskListener): () => void {
-    if (this.#listeners.size >= MOST_LISTENERS)
-      throw new XoError("QUEUE_FULL", {
-        what: "the watch of tasks",
-        size: MOST_LISTENERS,
-      });
     this.#listeners.add(listener);
     if (this.#options.isShared === true) this.#foreign.start();
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#foreign.stop();
+      this.#listeners.remove(listener);
+      if (this.#listeners.isEmpty) this.#foreign.stop();
     };
   }
 
@@ -300,7 +311,8 @@ export class Tasks {
     try {
       end = await (task.lease?.whileHeld(decided) ?? decided);
     } catch {
-      // Another server has adopted the task: nothing about it is written here any more.
+      // Another server may have adopted the task: nothing about it is written here any more.
+      this.#dropped.add(task.id);
       if (this.#running.delete(task.id)) this.#journal.drop(task);
       return;
     }
@@ -310,12 +322,12 @@ export class Tasks {
     this.#running.delete(task.id);
     // The task is pending in the database: the server that continues it needs the steps.
     if (problem === undefined) await this.#steps.forget(task.id);
+    else if (task.lease !== undefined) this.#dropped.add(task.id);
   }
 
   stop(): void {
     this.#journal.stop();
-    for (const timer of this.#notifyTimers.values())
-      this.#options.clock.clearTimeout(timer);
+    this.#listeners.stop();
     this.#foreign.stop();
     this.#options.clock.clearTimeout(this.#cancelCheckTimer);
   }
@@ -346,32 +358,6 @@ export class Tasks {
     const task =
       this.#running.get(stored.id)?.task ?? this.#journal.unwritten(stored.id);
     return task?.node.view() ?? toView(stored);
-  }
-
-  /** Tasks with many parts are sent at intervals, because each notification contains all parts. */
-  #notifySoon(task: RunningTask): void {
-    const { node: work, id } = task;
-    const isSmall = work.size <= FEW_PARTS;
-    if (isSmall || work.status !== "pending") {
-      this.#notifyChange(task);
-      return;
-    }
-    if (this.#notifyTimers.has(id) || this.#listeners.size === 0) return;
-    const timer = this.#options.clock.setTimeout(() => {
-      this.#notifyTimers.delete(id);
-      if (this.#running.has(id)) this.#notifyChange(task);
-    }, NOTIFY_MS);
-    this.#notifyTimers.set(id, timer);
-  }
-
-  #notifyChange(task: RunningTask): void {
-    if (this.#listeners.size === 0) return;
-    const { userId } = task.subject;
-    this.#notify({ kind: "update", userId, task: task.node.view() });
-  }
-
-  #notify(change: TaskChange): void {
-    for (const listener of this.#listeners) listener(change);
   }
 
   /** Cancels tasks of this server on request of other servers. */
