@@ -56,14 +56,18 @@ function setUp(engine: "sqlite" | "postgres" = "postgres") {
 
 t.test("servers are listed with what they own", async (t) => {
   const { store } = setUp();
-  const [xo1, xo2] = await listClusterServers(store);
-  t.match(xo1, { name: "xo1", state: "running" });
+  const [xo1, xo2] = await listClusterServers(store, "xo1");
+  t.match(xo1, { name: "xo1", isThisServer: true, state: "running" });
   t.same(
     xo1!.leases,
     [{ subject: "jobs", epoch: 3, takenAt: 1, expiresInMs: 5_000 }],
     "an expired lease is of no server",
   );
-  t.match(xo2, { state: "lost", leases: [{ subject: "tasks/xo2" }] });
+  t.match(xo2, {
+    isThisServer: false,
+    state: "lost",
+    leases: [{ subject: "tasks/xo2" }],
+  });
   t.notOk("origin" in xo1!);
   t.same(await findLostServers(store), ["xo2"]);
 });
@@ -73,7 +77,7 @@ t.test(
   async (t) => {
     const { store } = setUp("sqlite");
     t.same(await findLostServers(store), []);
-    for (const { state } of await listClusterServers(store))
+    for (const { state } of await listClusterServers(store, "xo1"))
       t.equal(state, "running");
   },
 );

@@ -176,7 +176,9 @@ export class Membership {
       ({ name, silentMs: silent, leavingAt }) =>
         name !== self.name && silent < silentMs && leavingAt === undefined,
     );
+    const before = this.#running;
     this.#running = [self.name, ...others.map(({ name }) => name)];
+    this.#logChanges(before, all);
     const own = all.find(({ instance }) => instance === self.instance);
     this.#peers = others
       .filter((server): server is Peer => server.address !== undefined)
@@ -185,6 +187,25 @@ export class Membership {
     if (own?.leavingAt === undefined || this.isLeaving) return;
     this.#leavingSince = clock.now();
     this.#options.onLeave?.();
+  }
+
+  /** @param before names of the servers that were running at the last reading */
+  #logChanges(before: readonly string[], all: readonly ClusterServer[]): void {
+    const { silentMs, logger } = this.#options;
+    const now = this.#running;
+    for (const name of now)
+      if (!before.includes(name)) logger.info(`server ${name} is running`);
+    for (const name of before) {
+      if (now.includes(name)) continue;
+      const server = all.find((one) => one.name === name);
+      if (server === undefined) logger.info(`server ${name} has stopped`);
+      else if (server.leavingAt !== undefined)
+        logger.info(`server ${name} is leaving`);
+      else
+        logger.warn(
+          `server ${name} is lost: no heartbeat for ${Math.round(Math.max(server.silentMs, silentMs) / 1_000)} s`,
+        );
+    }
   }
 
   /** An administrator has deleted this server while it did not answer, or another process has its name. */

@@ -23,6 +23,9 @@ const lease = Type.Object({
 
 const server = Type.Object({
   name: Type.String(),
+  isThisServer: Type.Boolean({
+    description: "Whether it is the server that answers this request.",
+  }),
   url: Type.String({ description: "Empty if unknown." }),
   version: Type.String(),
   startedAt: milliseconds("Time, in ms since the epoch."),
@@ -50,7 +53,8 @@ export const clusterListServers = defineOperation({
     path: "/cluster/servers",
     operationId: "GetClusterServers",
   },
-  handler: (_, { services }) => listClusterServers(services.store),
+  handler: (_, { services }) =>
+    listClusterServers(services.store, services.cluster.self.owner),
 });
 
 export const clusterRemoveServer = defineOperation({

@@ -9,6 +9,7 @@ export type ClusterServerStatus = Omit<
   ClusterServer,
   "instance" | "origin" | "leavingAt" | "address" | "fingerprint"
 > & {
+  readonly isThisServer: boolean;
   readonly state: "running" | "leaving" | "lost";
   readonly leases: OwnLease[];
 };
@@ -18,15 +19,17 @@ type OwnLease = Omit<Lease, "owner">;
 
 /**
  * The servers that share the database, with the leases of each.
+ * @param self name of this server
  * @throws XoError STORE_UNAVAILABLE
  */
-export async function listClusterServers({
-  engine,
-  clusterServers,
-  leases,
-}: Pick<Store, "engine" | "clusterServers" | "leases">): Promise<
-  ClusterServerStatus[]
-> {
+export async function listClusterServers(
+  {
+    engine,
+    clusterServers,
+    leases,
+  }: Pick<Store, "engine" | "clusterServers" | "leases">,
+  self: string,
+): Promise<ClusterServerStatus[]> {
   const [servers, held] = await Promise.all([
     clusterServers.list(),
     leases.list(),
@@ -34,6 +37,7 @@ export async function listClusterServers({
   const valid = held.filter(({ expiresInMs }) => expiresInMs > 0);
   return servers.map((server) => ({
     ...publicFieldsOf(server),
+    isThisServer: server.name === self,
     state: stateOf(server, engine),
     leases: valid.filter(({ owner }) => owner === server.name).map(toOwnLease),
   }));

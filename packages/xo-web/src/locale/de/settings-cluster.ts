@@ -4,6 +4,7 @@ export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
   cluster: {
     lead: "Server mit derselben Datenbank. Jeder bedient alle Pools; ein Job, die Lastverteilung eines Pools oder eine Aufgabe läuft auf einem von ihnen.",
     name: "Name",
+    thisServer: "dieser Server",
     address: "Adresse",
     unknown: "unbekannt",
     version: "Version",

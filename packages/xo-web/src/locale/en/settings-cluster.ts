@@ -2,6 +2,7 @@ export const settingsCluster = {
   cluster: {
     lead: "Servers with the same database. Each of them serves all pools; a job, a load balancer or a task belongs to one of them.",
     name: "Name",
+    thisServer: "this server",
     address: "Address",
     unknown: "unknown",
     version: "Version",

@@ -1,6 +1,8 @@
 /** A server of `cluster.listServers`. */
 export interface ClusterServer {
   readonly name: string;
+  /** The page is connected to it. */
+  readonly isThisServer: boolean;
   /** Empty: not known. */
   readonly url: string;
   readonly version: string;
