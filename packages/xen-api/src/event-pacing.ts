@@ -91,7 +91,7 @@ export class EventPacing {
   }
 
   #endPauses(): void {
-    this.#wake.abort();
+    this.#wake.abort("woken");
     this.#wake = new AbortController();
   }
 }

@@ -152,7 +152,8 @@ export class EventStream {
     const { clock, session, eventTimeoutMs, eventGraceMs } = this.#options;
     const settled = new AbortController();
     const settle = () => {
-      settled.abort();
+      // Without a reason Node.js creates an error with its stack, for each poll.
+      settled.abort("settled");
     };
     // #answers awaits the promise itself, with its error.
     polling.then(settle, settle);

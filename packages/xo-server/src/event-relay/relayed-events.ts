@@ -85,7 +85,7 @@ export class RelayedEvents {
     this.#waiting = [];
     this.#options.body.destroy();
     this.#options.onClose(reason);
-    this.#arrival.abort();
+    this.#arrival.abort("arrived");
   }
 
   #take(token: string): Buffer | undefined {
@@ -112,7 +112,7 @@ export class RelayedEvents {
     }
     if (this.#waitingBytes > MAX_WAITING_BYTES)
       this.close("its answers were not taken");
-    this.#arrival.abort();
+    this.#arrival.abort("arrived");
   }
 
   #waitForData(): void {

@@ -197,7 +197,7 @@ export class Follower {
     const early = new AbortController();
     const { clock } = this.#options;
     await Promise.race([work, pause(clock, SLOW_MS, early.signal)]);
-    early.abort();
+    early.abort("ended");
   }
 
   /** Never rejects. */
