@@ -35,7 +35,7 @@ export const usualRows: readonly ClusterRow[] = [
   },
   {
     name: "renewals",
-    shape: { servers: 3, pools: 1_000, vmsPerPool: 1 },
+    shape: { servers: 3, pools: 100, vmsPerPool: 1 },
     count: 0,
     restMs: 30_000,
   },
