@@ -161,7 +161,8 @@ t.test(
         const { snapshots } = (await api.ask("job.plan", {
           id,
         })) as typeof plan;
-        return snapshots[0]?.delete.length === 0 ? undefined : snapshots;
+        const isComplete = snapshots.every((one) => one.delete.length > 0);
+        return isComplete ? snapshots : undefined;
       });
       t.match(planned, [{ delete: [{ name: /^nightly/ }] }, { delete: [{}] }]);
       const third = await run(api, id);
