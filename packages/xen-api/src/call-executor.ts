@@ -124,7 +124,12 @@ export class CallExecutor {
       request.onBatch?.(batch);
     };
     for (let attempt = 0; ; attempt++) {
-      const connected = await this.#untilConnected(request, signal);
+      let connected: Connected;
+      try {
+        connected = await this.#options.session.ready(signal);
+      } catch (error) {
+        throw this.#notSent(request, error);
+      }
       try {
         return await this.#attempt(
           { ...request, onBatch, signal },
@@ -148,24 +153,17 @@ export class CallExecutor {
     }
   }
 
-  /** @throws XoError CALL_NOT_SENT: there was no session within the time limit */
-  async #untilConnected(
-    { method, timeoutMs }: CallRequest,
-    signal: AbortSignal,
-  ): Promise<Connected> {
+  /** @returns CALL_NOT_SENT if there was no session within the time limit, otherwise the error */
+  #notSent({ method, timeoutMs }: CallRequest, error: unknown): unknown {
+    if (!(error instanceof XoError) || error.code !== "CALL_TIMEOUT")
+      return error;
     const { session, label } = this.#options;
-    try {
-      return await session.ready(signal);
-    } catch (error) {
-      if (!(error instanceof XoError) || error.code !== "CALL_TIMEOUT")
-        throw error;
-      const reason = session.failure?.message ?? "no response to the login";
-      throw new XoError(
-        "CALL_NOT_SENT",
-        { method, pool: label, ms: timeoutMs, reason },
-        session.failure,
-      );
-    }
+    const reason = session.failure?.message ?? "no response to the login";
+    return new XoError(
+      "CALL_NOT_SENT",
+      { method, pool: label, ms: timeoutMs, reason },
+      session.failure,
+    );
   }
 
   async #attempt(

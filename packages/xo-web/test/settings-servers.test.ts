@@ -24,9 +24,9 @@ const certificate: Certificate = {
 const probe: Probe = { address: "xen1:443", isReachable: true, certificate };
 
 t.test("an untrusted certificate needs a confirmation", async (t) => {
-  t.equal(afterProbe(probe), "ask");
+  t.equal(afterProbe(probe), "confirm");
   t.equal(afterProbe(probe, certificate.fingerprint), "connect");
-  t.equal(afterProbe(probe, "cd".repeat(32)), "ask");
+  t.equal(afterProbe(probe, "cd".repeat(32)), "confirm");
   const trusted = { ...certificate, isTrusted: true };
   t.equal(afterProbe({ ...probe, certificate: trusted }), "connect");
   t.equal(afterProbe({ address: "xen1:80", isReachable: true }), "connect");

@@ -39,7 +39,7 @@ t.test("jobs that take snapshots, with enabled schedules", async (t) => {
   );
   t.same(others, []);
   t.same(job?.schedules, [{ cron: "0 1 * * *", timezone: "UTC" }]);
-  t.equal(coverOf(job!, { id: "v" }), "ask");
+  t.equal(coverOf(job!, { id: "v" }), "filter");
   t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v" }), "yes");
   t.equal(coverOf({ ...job!, filter: undefined }, { id: "v" }), "no");
   const tags = ["xo:no-bak"];
