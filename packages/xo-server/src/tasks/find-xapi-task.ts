@@ -33,7 +33,7 @@ interface TaskRecord {
 export async function findXapiTask(
   xapi: Xapi,
   xapiTask: XapiTask,
-  known: ReadonlySet<string>,
+  known: ReadonlySet<Ref>,
 ): Promise<FoundXapiTask> {
   const all = (await xapi.call("task.get_all_records")) as Record<
     string,

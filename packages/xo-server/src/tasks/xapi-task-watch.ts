@@ -36,9 +36,8 @@ const POLL_MS = 200;
 /** Finds the XAPI tasks of the previous run of the server, and waits for their ends. */
 export class XapiTaskWatch {
   readonly #options: XapiTaskWatchOptions;
-  /** References of XAPI tasks of the previous run. */
-  readonly #known = new Set<string>();
-
+  /** Calls of the XAPI tasks of the previous run, by the references of these. */
+  readonly #known = new Map<Ref, XapiTask["call"]>();
   readonly #sessions: EndedSessions;
 
   constructor(options: XapiTaskWatchOptions) {
@@ -48,8 +47,8 @@ export class XapiTaskWatch {
 
   /** Adds XAPI tasks of the previous run, so that they are not mistaken for others. */
   addKnown(xapiTasks: Iterable<XapiTask>): void {
-    for (const { ref } of xapiTasks)
-      if (ref !== undefined) this.#known.add(ref);
+    for (const { ref, call } of xapiTasks)
+      if (ref !== undefined) this.#known.set(ref, call);
   }
 
   /**
@@ -70,7 +69,7 @@ export class XapiTaskWatch {
     const found = await this.#find(xapi, xapiTask, part.signal);
     if (typeof found === "string") return { name: "unknown", reason: found };
     if ("ref" in found) {
-      this.#known.add(found.ref);
+      this.#known.set(found.ref, xapiTask.call);
       return this.#follow(xapi, { ...xapiTask, ref: found.ref }, part);
     }
     return judge(found, xapiTask, await readGoalState(xapi, xapiTask));
@@ -86,7 +85,8 @@ export class XapiTaskWatch {
     xapiTask: XapiTask,
     signal: AbortSignal,
   ): Promise<FoundXapiTask | string> {
-    const find = () => findXapiTask(xapi, xapiTask, this.#known);
+    const find = () =>
+      findXapiTask(xapi, xapiTask, this.#knownOfOthers(xapiTask));
     const found = await find();
     const { session: sealed = "" } = xapiTask;
     // A call of an earlier version of the server.
@@ -99,6 +99,14 @@ export class XapiTaskWatch {
     return reason === undefined
       ? find()
       : `the pool has no task of it, but its session could not be ended, so that its request may still arrive: ${reason}`;
+  }
+
+  /** A call that is recovered once more, because the lease was lost meanwhile, finds the same XAPI task. */
+  #knownOfOthers({ call }: XapiTask): ReadonlySet<Ref> {
+    const others = [...this.#known].filter(
+      ([, other]) => other === undefined || other !== call,
+    );
+    return new Set(others.map(([ref]) => ref));
   }
 
   /** @returns the client, or why the pool will not be connected */
@@ -156,7 +164,9 @@ export class XapiTaskWatch {
     xapiTask: XapiTask & { readonly ref: Ref },
     part: TaskContext,
   ): Promise<void> {
-    await part.persistStep(`${XAPI_TASK_KEY}${xapiTask.call}`, xapiTask);
+    // Steps of an earlier version do not name the call.
+    if (xapiTask.call !== undefined)
+      await part.persistStep(`${XAPI_TASK_KEY}${xapiTask.call}`, xapiTask);
     void destroyEndedTask(xapi, xapiTask.ref);
   }
 }
