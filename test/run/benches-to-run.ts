@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
-import { ROOT } from "./test-files.js";
+import { git } from "./git.js";
 
 // node test/dist/run/benches-to-run.js REVISION BENCH...
 // Prints the benches of which CI makes a short run, one a line, in the order given.
@@ -59,11 +58,6 @@ function isAffectedBy(bench: string, file: string): boolean {
     FOR_ALL.test(file) ||
     packages.some((name) => file.startsWith(`packages/${name}/src/`))
   );
-}
-
-function git(...args: readonly string[]): string[] {
-  const output = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
-  return output.split("\n").filter((line) => line !== "");
 }
 
 function main(since: string, benches: readonly string[]): void {

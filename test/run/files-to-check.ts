@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { git } from "./git.js";
 import { ROOT } from "./test-files.js";
 
 // node test/dist/run/files-to-check.js REVISION lint|format
@@ -49,11 +49,6 @@ function importedPaths(name: string, text: string): string[] {
   return Array.from(imports, ([, path]) =>
     join(name, "..", path!).replace(/\.js$/, ".ts"),
   );
-}
-
-function git(...args: readonly string[]): string[] {
-  const output = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
-  return output.split("\n").filter((name) => name !== "");
 }
 
 function main(since: string, check: string): void {
