@@ -63,7 +63,7 @@ export async function startWeb(
     consoles: { consoles, tickets: services.tickets },
     readHealth: () =>
       toHealth(readiness, {
-        pools: pools.list(),
+        pools: pools.listSummaries(),
         poolsOfStart: pools.listOfStart(),
         store: store.state,
       }),

@@ -40,7 +40,7 @@ export interface Readiness {
 }
 
 export interface HealthSources {
-  readonly pools: readonly PoolStatus[];
+  readonly pools: readonly Pick<PoolStatus, "state">[];
   /** Those of them that were connected during the start. */
   readonly poolsOfStart: readonly PoolStatus[];
   readonly store: Store["state"];
