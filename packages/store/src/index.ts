@@ -94,6 +94,7 @@ export type {
 export type { OneTimeUses } from "./repositories/one-time-uses.js";
 export type {
   Fence,
+  FreeLease,
   Lease,
   LeaseOwner,
   Leases,

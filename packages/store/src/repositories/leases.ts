@@ -42,6 +42,15 @@ export interface Lease extends Fence {
   readonly expiresInMs: number;
 }
 
+/** A lease that another server can take, or that it can take soon if it is not renewed. */
+export interface FreeLease {
+  readonly subject: string;
+  /** 0: it can be taken now. */
+  readonly expiresInMs: number;
+  /** Name of the server that has not renewed it in time; absent: released, transferred, or not expired. */
+  readonly lostBy?: string;
+}
+
 /** A lease that no server has taken for this time is deleted, in ms: 30 days. */
 const RETAINED_MS = 30 * 24 * 3_600_000;
 
@@ -192,24 +201,43 @@ export class Leases {
     );
   }
 
-  /** Subjects whose lease has expired, was released, or was transferred to this server; at most 1,000. */
-  async listFree({ owner, instance }: LeaseOwner): Promise<string[]> {
+  /**
+   * Leases that have expired, were released, or were transferred to this server, and
+   * those that expire within a time; at most 1,000, those that can be taken first.
+   * @param withinMs in ms
+   */
+  async listFree(
+    { owner, instance }: LeaseOwner,
+    withinMs = 0,
+  ): Promise<FreeLease[]> {
     const { engine, availability } = this.#context;
+    const now = databaseNow(engine);
     const rows = await availability.run(() =>
       engine.reader
         .selectFrom("leases")
-        .select("id")
+        .select(["id", "owner", "instance", "expires_at"])
+        .select(now.as("now"))
         .where("instance", "!=", instance)
         .where((e) =>
           e.or([
-            e("expires_at", "<=", databaseNow(engine)),
+            e("expires_at", "<=", sql<number>`${now} + ${sql.lit(withinMs)}`),
             e.and([e("owner", "=", owner), e("instance", "=", "")]),
           ]),
         )
+        .orderBy("expires_at")
         .limit(limits.pageRows)
         .execute(),
     );
-    return rows.map(({ id }) => id);
+    return rows.map((row) => {
+      const isOurs = row.owner === owner && row.instance === "";
+      const expiresInMs = isOurs ? 0 : Math.max(0, row.expires_at - row.now);
+      const isLost = expiresInMs === 0 && row.instance !== "";
+      return {
+        subject: row.id,
+        expiresInMs,
+        ...(isLost ? { lostBy: row.owner } : {}),
+      };
+    });
   }
 
   /** Other servers can take these leases immediately, and are notified. The epochs are not used again. */

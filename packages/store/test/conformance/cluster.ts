@@ -68,7 +68,7 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     );
     t.same(await leases.listFree(next), []);
     await leases.inherit(next, ada.instance);
-    t.same(await leases.listFree(next), ["jobs"]);
+    t.same(await leases.listFree(next), [{ subject: "jobs", expiresInMs: 0 }]);
     t.equal(await leases.take("jobs", bob, TTL_MS), undefined);
     t.same(await leases.take("jobs", next, TTL_MS), {
       subject: "jobs",
@@ -113,15 +113,38 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     await leases.transfer(held!, to, TTL_MS);
     t.equal(await leases.take("jobs", ada, TTL_MS), undefined);
     t.same(await leases.listFree(ada), []);
-    t.same(await leases.listFree(bob), ["jobs"]);
+    t.same(await leases.listFree(bob), [{ subject: "jobs", expiresInMs: 0 }]);
     t.same(await leases.take("jobs", bob, TTL_MS), {
       subject: "jobs",
       epoch: 3,
     });
     t.same(await leases.listFree(bob), []);
     await leases.release(bob.instance, ["jobs"]);
-    t.same(await leases.listFree(ada), ["jobs"]);
+    t.same(
+      await leases.listFree(ada),
+      [{ subject: "jobs", expiresInMs: 0 }],
+      "nobody has lost it",
+    );
   });
+
+  t.test(
+    "leases that expire soon are listed with their time, expired ones with their server",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const { leases } = await bench.open();
+      await leases.take("expired", ada, 0);
+      await leases.take("soon", ada, TTL_MS);
+      t.same(await leases.listFree(bob), [
+        { subject: "expired", expiresInMs: 0, lostBy: "ada" },
+      ]);
+      const [expired, soon, ...more] = await leases.listFree(bob, TTL_MS);
+      t.equal(expired?.subject, "expired");
+      t.match(soon, { subject: "soon", lostBy: undefined });
+      t.ok(soon!.expiresInMs > 0 && soon!.expiresInMs <= TTL_MS);
+      t.same(more, []);
+      t.same(await leases.listFree(ada, TTL_MS), [], "its own are not listed");
+    },
+  );
 
   t.test(
     "a lease of a short time expires by the database's clock",
@@ -203,7 +226,8 @@ export async function testCluster(t: Test, harness: StoreHarness) {
       await next;
     }
     t.equal(notices, 1 + changes.length, "one for each statement");
-    t.same(await two.leases.listFree(bob), ["a", "b", "c"]);
+    const free = await two.leases.listFree(bob);
+    t.same(free.map(({ subject }) => subject).toSorted(), ["a", "b", "c"]);
     stop();
   });
 

@@ -1,7 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { AlarmNotice, Store } from "@xo-server/store";
-import type { Contention, Leases } from "../cluster/leases.js";
+import type { Contention } from "../cluster/contention.js";
+import type { Leases } from "../cluster/leases.js";
 import type { Logger } from "../log/logger.js";
 import type { SendMessage } from "../notifications/send-message.js";
 import type { Target, TargetSecret } from "../notifications/target.js";

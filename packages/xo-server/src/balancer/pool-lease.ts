@@ -1,7 +1,8 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
-import type { Contention, Leases } from "../cluster/leases.js";
+import type { Contention } from "../cluster/contention.js";
+import type { Leases } from "../cluster/leases.js";
 import type { PublishedState } from "./published-state.js";
 
 export interface PoolLeaseParts {

@@ -6,30 +6,10 @@ import {
   isServerSubject,
   leastLoadedServer,
 } from "./fair-share.js";
+import type { Contention, LeaseHandlers } from "./contention.js";
+import { FreeLeases } from "./free-leases.js";
 import { HeldLease } from "./held-lease.js";
 import { warnUnlessUnavailable } from "../status/store-unavailable.js";
-
-/** Called when this server gets or loses the lease on a subject. */
-export interface LeaseHandlers {
-  /** This server acts for the subject from now on. */
-  readonly onHeld?: (lease: HeldLease) => void;
-  /** This server must no longer act for the subject. */
-  readonly onLost?: () => void;
-  /** Whether another server may get the lease now. Default: always. */
-  readonly mayMove?: () => boolean;
-}
-
-/** The participation of this server for one subject. */
-export interface Contention {
-  /** undefined while another server has the lease, or no server. */
-  readonly lease: HeldLease | undefined;
-  /** Resolves when the first attempt to take the lease has ended. */
-  readonly hasTried: Promise<void>;
-  /** Asks the owner for the lease. @returns undefined: it was not transferred in time */
-  obtain(): Promise<HeldLease | undefined>;
-  /** Releases the lease. */
-  stop(): Promise<void>;
-}
 
 export interface LeasesOptions {
   readonly store: Pick<
@@ -73,6 +53,7 @@ const MAX_PARALLEL = 4;
 /** Takes and renews the leases of this server. */
 export class Leases {
   readonly #options: LeasesOptions;
+  readonly #free: FreeLeases;
   readonly #entries = new Map<string, Entry>();
   /** Subjects whose leases are released when the responses to their commands have arrived. */
   readonly #ending = new Set<string>();
@@ -86,6 +67,7 @@ export class Leases {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
+    this.#free = new FreeLeases(options);
   }
 
   /** Takes the lease on a subject as soon as it is free, and renews it. */
@@ -200,7 +182,8 @@ export class Leases {
     clock.clearTimeout(this.#timer);
     const isWaiting = [...this.#entries.values()].some(({ lease }) => !lease);
     if (this.#isStopped || (!isShared && !isWaiting)) return;
-    this.#timer = clock.setTimeout(() => void this.check(), leaseMs / RENEWALS);
+    const waitMs = Math.min(leaseMs / RENEWALS, this.#free.nextExpiryMs);
+    this.#timer = clock.setTimeout(() => void this.check(), waitMs);
   }
 
   async #renew(): Promise<void> {
@@ -243,27 +226,32 @@ export class Leases {
   }
 
   async #takeFree(): Promise<void> {
-    const { store, self, servers, isShared } = this.#options;
+    const { self, servers, isShared, leaseMs } = this.#options;
     const requested = [...this.#entries.values()].filter(
       (entry) => !entry.lease && this.#mayTake(entry),
     );
     if (requested.length === 0) return;
-    const free = isShared ? new Set(await store.listFree(self)) : undefined;
+    if (!isShared) return this.#takeAll(requested, servers());
+    const free = await this.#free.read(leaseMs / RENEWALS);
     const open = requested.filter((entry) => {
-      const isFree = free?.has(entry.subject) !== false || !entry.isKnown;
+      const isFree = free.subjects.has(entry.subject) || !entry.isKnown;
       if (!isFree) entry.freeSince = undefined;
       return isFree;
     });
-    await this.#takeAll(inServerOrder(open, self.owner, servers()));
+    const ordered = inServerOrder(open, self.owner, free.servers);
+    await this.#takeAll(ordered, free.servers);
   }
 
-  async #takeAll(open: readonly Entry[]): Promise<void> {
+  async #takeAll(
+    open: readonly Entry[],
+    running: readonly string[],
+  ): Promise<void> {
     for (let at = 0; at < open.length; at += MAX_PARALLEL) {
       const taken = open
         .slice(at, at + MAX_PARALLEL)
         // One after another, because leases that are being taken count.
         .flatMap((entry) =>
-          this.#isOurTurn(entry) ? [this.#take(entry)] : [],
+          this.#isOurTurn(entry, running) ? [this.#take(entry)] : [],
         );
       const outcomes = await Promise.allSettled(taken);
       for (const outcome of outcomes)
@@ -276,7 +264,7 @@ export class Leases {
     return !this.#isLeaving || isServerSubject(subject);
   }
 
-  #isOurTurn(entry: Entry): boolean {
+  #isOurTurn(entry: Entry, running: readonly string[]): boolean {
     if (isServerSubject(entry.subject)) return true;
     const subjects = [...this.#entries.values()].filter(
       ({ subject }) => !isServerSubject(subject),
@@ -284,7 +272,7 @@ export class Leases {
     const own = subjects.filter(
       ({ lease, isTaking }) => isTaking || lease !== undefined,
     ).length;
-    const share = fairShare(subjects.length, this.#options.servers().length);
+    const share = fairShare(subjects.length, running.length);
     const { clock, leaseMs } = this.#options;
     entry.freeSince ??= clock.now();
     const freeFor = clock.now() - entry.freeSince;

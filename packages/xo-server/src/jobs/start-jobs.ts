@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Job, Store } from "@xo-server/store";
-import type { Contention } from "../cluster/leases.js";
+import type { Contention } from "../cluster/contention.js";
 import type { Cluster } from "../cluster/start-cluster.js";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";

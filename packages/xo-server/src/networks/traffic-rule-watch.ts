@@ -1,7 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { Contention, Leases } from "../cluster/leases.js";
+import type { Contention } from "../cluster/contention.js";
+import type { Leases } from "../cluster/leases.js";
 import type { Logger } from "../log/logger.js";
 import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
 import { applyRules, hostRulesOf, type HostRules } from "./host-rules.js";

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import t from "tap";
-import { Leases, type LeaseHandlers } from "../../src/cluster/leases.js";
+import type { LeaseHandlers } from "../../src/cluster/contention.js";
+import { Leases } from "../../src/cluster/leases.js";
 import { FakeClock } from "../fake-clock.js";
 import { LeaseDatabase, type LeaseStore } from "./lease-database.js";
 
@@ -176,6 +177,52 @@ t.test(
     await leases.stop();
   },
 );
+
+for (const [what, hasDatabase] of [
+  ["when they expire, also more than its share", true],
+  ["in shares after the database was unavailable", false],
+] as const)
+  t.test(`a server takes leases that were not renewed ${what}`, async (t) => {
+    const clock = new FakeClock();
+    const database = new LeaseDatabase(() => clock.now());
+    let isAvailable = true;
+    const leases = new Leases({
+      store: {
+        ...methodsOf(database),
+        listFree: async (...args) => {
+          if (isAvailable) return database.listFree(...args);
+          throw new XoError("STORE_UNAVAILABLE", { reason: "test" });
+        },
+      },
+      self: { owner: "ada", instance: "ada 1" },
+      isShared: true,
+      servers: () => ["ada", "bob"],
+      leaseMs: LEASE_MS,
+      clock,
+      logger: { info: () => undefined, warn: () => undefined },
+    });
+    t.teardown(() => leases.stop());
+    const bob = { owner: "bob", instance: "bob 1" };
+    const subjects = ["a", "b", "c", "d"];
+    const expiresAt = clock.now() + 300 + LEASE_MS;
+    const own = leases.compete("e");
+    await own.hasTried;
+    clock.pass(300);
+    for (const subject of subjects) await database.take(subject, bob, LEASE_MS);
+    const requested = subjects.map((subject) => leases.compete(subject));
+    const held = () => requested.filter(({ lease }) => lease).length;
+    isAvailable = hasDatabase;
+    while (clock.now() < expiresAt - 1) {
+      clock.pass(1);
+      await settle();
+    }
+    t.equal(held(), 0);
+    isAvailable = true;
+    if (!hasDatabase) await leases.check();
+    clock.pass(1);
+    await settle();
+    t.equal(held(), hasDatabase ? 4 : 2, "with its own three of five");
+  });
 
 t.test("a server that was killed gets no lease", async (t) => {
   for (const isKilled of [false, true]) {

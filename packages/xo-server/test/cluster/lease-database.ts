@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type {
   Fence,
+  FreeLease,
   Lease,
   LeaseOwner,
   RenewedLease,
@@ -107,15 +108,24 @@ export class LeaseDatabase implements LeaseStore {
     row.expiresAt = this.#now() + ttlMs;
   }
 
-  async listFree({ owner, instance }: LeaseOwner): Promise<string[]> {
+  async listFree(
+    { owner, instance }: LeaseOwner,
+    withinMs = 0,
+  ): Promise<FreeLease[]> {
     const now = this.#now();
     return [...this.#rows]
       .filter(([, row]) => row.instance !== instance)
-      .filter(
-        ([, row]) =>
-          row.expiresAt <= now || (row.owner === owner && row.instance === ""),
-      )
-      .map(([subject]) => subject);
+      .map(([subject, row]) => {
+        const isOurs = row.owner === owner && row.instance === "";
+        const expiresInMs = isOurs ? 0 : Math.max(0, row.expiresAt - now);
+        const isLost = expiresInMs === 0 && row.instance !== "";
+        return {
+          subject,
+          expiresInMs,
+          ...(isLost ? { lostBy: row.owner } : {}),
+        };
+      })
+      .filter(({ expiresInMs }) => expiresInMs <= withinMs);
   }
 
   async list(): Promise<Lease[]> {

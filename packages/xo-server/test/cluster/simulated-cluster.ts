@@ -310,7 +310,8 @@ export class SimulatedServer {
         this.#database(() => leases.request(subject, owner)),
       transfer: (fence, how, ttl) =>
         this.#database(() => leases.transfer(fence, how, ttl)),
-      listFree: () => this.#database(() => leases.listFree(self)),
+      listFree: (_, withinMs) =>
+        this.#database(() => leases.listFree(self, withinMs)),
       list: () => this.#database(() => leases.list()),
     };
   }

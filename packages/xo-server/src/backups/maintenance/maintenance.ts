@@ -1,7 +1,8 @@
 import type { CollectResult, Finding, VerifyResult } from "@xo-server/backup";
 import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Contention, Leases } from "../../cluster/leases.js";
+import type { Contention } from "../../cluster/contention.js";
+import type { Leases } from "../../cluster/leases.js";
 import type { TaskContext } from "../../tasks/task-context.js";
 import type { Tasks } from "../../tasks/tasks.js";
 import type { Archives } from "../archives/archives.js";

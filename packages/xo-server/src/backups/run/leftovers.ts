@@ -1,7 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Queries } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
-import type { Contention, Leases } from "../../cluster/leases.js";
+import type { Contention } from "../../cluster/contention.js";
+import type { Leases } from "../../cluster/leases.js";
 import type { Logger } from "../../log/logger.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import { blockingRun, unblockMigration } from "./blocked-operations.js";
