@@ -32,7 +32,9 @@ export class ServerProcess {
       },
     );
     // However this program ends, the server does not outlive it.
-    process.on("exit", () => this.kill());
+    const kill = () => this.kill();
+    process.once("exit", kill);
+    this.#child.once("exit", () => process.off("exit", kill));
     this.#url = this.#readUrl();
   }
 

@@ -69,6 +69,8 @@ export interface CallExecutorOptions {
    * coordinator answers at all, in ms.
    */
   readonly patienceMs: number;
+  /** Aborted when the client is disconnected: nothing is sent from then on. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -196,7 +198,10 @@ export class CallExecutor {
       stallTimeoutMs,
       onAnswerStart,
       onBatch,
-      beforeSend: () => beforeSend?.(session),
+      beforeSend: () => {
+        this.#options.closing.throwIfAborted();
+        beforeSend?.(session);
+      },
       headers,
       isIdempotent: isSafe,
       encoding: request.transport === undefined ? encoding : undefined,

@@ -50,6 +50,7 @@ export function createComponents(
   const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
   const patienceMs = settings.eventTimeoutMs + settings.eventGraceMs;
+  const closing = new AbortController();
   const executor = new CallExecutor({
     session,
     rpc,
@@ -57,6 +58,7 @@ export function createComponents(
     clock,
     label,
     patienceMs,
+    closing: closing.signal,
   });
   const pacing = new EventPacing(clock);
   const marked = new MarkedTasks(executor);
@@ -94,7 +96,7 @@ export function createComponents(
       return candidates.isKnown(address);
     }),
     /** Aborted when the client is disconnected. */
-    closing: new AbortController(),
+    closing,
     counts: { eventAnswers: 0 },
   };
 }

@@ -202,6 +202,18 @@ t.test("a full queue rejects calls", async (t) => {
   await outcomes;
 });
 
+t.test(
+  "a call that begins before a disconnection is not sent after it",
+  async (t) => {
+    const pool = await startPool(t);
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    const call = t.rejects(xapi.call("VM.get_all"), { code: "CLOSED" });
+    await Promise.all([call, xapi.disconnect()]);
+    t.notOk(pool.methods.includes("VM.get_all"));
+  },
+);
+
 t.test("requests above the size limits of XAPI are not sent", async (t) => {
   const pool = await startPool(
     t,

@@ -18,6 +18,8 @@ export class ConnectionPool {
   readonly #maxIdle: number;
   readonly #idle = new Map<string, IdleConnection[]>();
   readonly #open = new Map<Connection, string>();
+  /** Set by `close`. */
+  #closed: Error | undefined;
 
   constructor(options: DialOptions, maxIdle: number) {
     this.#options = options;
@@ -27,16 +29,18 @@ export class ConnectionPool {
 
   /**
    * @param reuse `any`: any idle connection; `recent`: only one used a moment ago; `never`: a new connection
-   * @throws as dial
+   * @throws as dial; the reason of `close`
    */
   async acquire(
     address: Address,
     reuse: "any" | "recent" | "never",
     signal?: AbortSignal,
   ): Promise<{ connection: Connection; isReused: boolean }> {
+    if (this.#closed !== undefined) throw this.#closed;
     const idle = reuse === "never" ? undefined : this.#pop(address, reuse);
     if (idle !== undefined) return { connection: idle, isReused: true };
     const connection = await Connection.open(address, this.#options, signal);
+    this.#refuseIfClosed(connection);
     this.#open.set(connection, addressName(address));
     return { connection, isReused: false };
   }
@@ -87,11 +91,19 @@ export class ConnectionPool {
     }
   }
 
-  /** Closes all connections; calls in progress reject with `reason`. */
+  /** Closes all connections, and opens no more; calls in progress reject with `reason`. */
   close(reason: Error): void {
+    this.#closed = reason;
     for (const connection of this.#open.keys()) connection.destroy(reason);
     this.#open.clear();
     this.#idle.clear();
+  }
+
+  /** A connection that was established after `close`. */
+  #refuseIfClosed(connection: Connection): void {
+    if (this.#closed === undefined) return;
+    connection.destroy();
+    throw this.#closed;
   }
 
   #pop(address: Address, reuse: "any" | "recent"): Connection | undefined {
