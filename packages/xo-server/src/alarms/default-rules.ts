@@ -184,6 +184,10 @@ export async function createDefaultRules({
   if (settings.get(CREATED) !== undefined) return;
   const isNew = alarmRules.size === 0;
   if (!(await settings.add(CREATED, true)) || !isNew) return;
-  for (const { name, ...rule } of defaultRules)
-    await alarmRules.create({ name, body: toRuleBody(rule), secret: {} });
+  // At the same time, so that they share a transaction.
+  await Promise.all(
+    defaultRules.map(({ name, ...rule }) =>
+      alarmRules.create({ name, body: toRuleBody(rule), secret: {} }),
+    ),
+  );
 }

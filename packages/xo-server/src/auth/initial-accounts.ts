@@ -22,15 +22,25 @@ export async function createInitialAccounts(
   store: Pick<Store, "users" | "roles">,
   options: InitialAccountsOptions,
 ): Promise<void> {
-  for (const { name, description } of builtInRoles)
-    if (store.roles.findByName(name) === undefined)
-      await unlessExists(
-        store.roles.create({ name, description, isTemplate: true }),
-      );
   const hasAdmin = Array.from(store.users.list()).some(
     ({ permission }) => permission === "admin",
   );
-  if (!hasAdmin) await createAdmin(store, options);
+  await Promise.all([
+    createRoles(store),
+    hasAdmin ? undefined : createAdmin(store, options),
+  ]);
+}
+
+/** At the same time, so that they share a transaction. */
+async function createRoles({ roles }: Pick<Store, "roles">): Promise<void> {
+  const missing = builtInRoles.filter(
+    ({ name }) => roles.findByName(name) === undefined,
+  );
+  await Promise.all(
+    missing.map(({ name, description }) =>
+      unlessExists(roles.create({ name, description, isTemplate: true })),
+    ),
+  );
 }
 
 /** Others may read a log, and it is stored for long: it must not contain the password. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
@@ -6,12 +5,10 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ObjectFinder } from "../rights/owners.js";
 import { startTokenCleanup } from "./token-cleanup.js";
 import type { ExternalProviders } from "./external-providers.js";
-import { createInitialAccounts } from "./initial-accounts.js";
 import { createSignIn } from "./create-sign-in.js";
 import { AuthenticatedUsers } from "./authenticated-users.js";
 import { Sessions } from "./sessions.js";
 import type { ProviderSettings } from "./provider-settings.js";
-import type { PasswordPolicy } from "./password-policy.js";
 import type { SignInService } from "./sign-in-service.js";
 import { OneTimeSeals } from "./one-time-seals.js";
 import { SecondFactorPolicy } from "./second-factor-policy.js";
@@ -35,33 +32,19 @@ export interface AuthService {
 
 export interface AuthOptions extends Pick<
   StartOptions,
-  "config" | "loggers" | "clock" | "env" | "demo"
+  "config" | "loggers" | "clock"
 > {
-  readonly passwordPolicy: PasswordPolicy;
   /** See Rights. */
   readonly findObject: ObjectFinder;
 }
 
-/** Creates the first accounts and starts the services of users, tokens, LDAP and OpenID Connect. */
+/** Starts the services of users, tokens, LDAP and OpenID Connect. */
 export async function startAuth(
   store: Store,
   options: AuthOptions,
   stops: StopStack,
 ): Promise<AuthService> {
-  const { config, loggers, clock = wallClock, env } = options;
-  await createInitialAccounts(store, {
-    logger: loggers.named("xo:auth"),
-    policy: options.passwordPolicy,
-    // A demo needs no file: its database is deleted together with its users.
-    passwordFile:
-      options.demo === undefined
-        ? join(config.dataDir, "initial-admin-password")
-        : undefined,
-    ...(env === undefined ? {} : { env }),
-  });
-  // Without a checkpoint, a copy of the file of a new database would be empty: all
-  // data would still be in the journal.
-  await store.checkpoint();
+  const { config, clock = wallClock } = options;
   const users = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);

@@ -1,7 +1,6 @@
 import { startAuth } from "../auth/start-auth.js";
 import type { OneTimeSeals } from "../auth/one-time-seals.js";
 import type { StoredSessions } from "../auth/stored-sessions.js";
-import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
 import {
@@ -18,6 +17,7 @@ import { SharedReservations } from "../reservations/shared-reservations.js";
 import { ResourceSets } from "../resource-sets/resource-sets.js";
 import { VM_RESERVATION_MS } from "../resource-sets/usage-reservations.js";
 import type { ServerOptions } from "./server-options.js";
+import { toPasswordPolicy } from "./start-accounts.js";
 import type { Core } from "./start-core.js";
 
 export interface AuthServices {
@@ -49,12 +49,9 @@ export async function startAuthServices(
   stops: StopStack,
 ): Promise<AuthServices> {
   const { clock, store, audit, inventory, objects, pools, views } = core;
-  const passwordPolicy = new PasswordPolicy(
-    options.demo === undefined ? options.config.auth : { minPasswordLength: 1 },
-  );
   const started = await startAuth(
     store,
-    { ...options, passwordPolicy, findObject: (id) => objects.find(id) },
+    { ...options, findObject: (id) => objects.find(id) },
     stops,
   );
   const { sessions, seals, storedSessions } = started;
@@ -88,7 +85,7 @@ export async function startAuthServices(
   const auth = {
     ipPools,
     ...started,
-    passwordPolicy,
+    passwordPolicy: toPasswordPolicy(options),
     totpEnrollments: new TotpEnrollments(clock),
     resourceSets: new ResourceSets({
       ...views,

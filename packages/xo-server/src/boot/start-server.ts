@@ -6,6 +6,7 @@ import { operations } from "../methods/all.js";
 import { createDispatcher } from "../operations/dispatcher.js";
 import { connectPools } from "../pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
+import { startAccounts } from "./start-accounts.js";
 import { startBackground } from "./start-background.js";
 import { startCore, type Core } from "./start-core.js";
 import type { Readiness } from "../status/health.js";
@@ -50,6 +51,29 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** Begins to read the mirror from disk and to connect, while the web server starts. */
+function startPools(
+  core: Core,
+  options: ServerOptions,
+  stops: StopStack,
+): Promise<void> {
+  const { completeness } = core.views;
+  completeness.onChange(() => {
+    options.onLoading?.(!completeness.isComplete);
+  });
+  const release = completeness.hold();
+  const connecting = connectPools(core, options, stops).then(() => {
+    core.storedPools.connectAll();
+    stops.push("stored pools", () => core.storedPools.stop());
+  });
+  connecting
+    .then(() => core.pools.created())
+    .finally(release)
+    // The caller awaits `connecting`, with its error.
+    .catch(() => undefined);
+  return connecting;
+}
+
 /** @returns the URL at which the web server listens */
 async function boot(
   serverOptions: ServerOptions,
@@ -62,6 +86,9 @@ async function boot(
 
   const core = await startCore(serverOptions, stops);
   const options = { ...serverOptions, clock: core.clock };
+  const accounts = startAccounts(core.store, options);
+  // Awaited before clients can sign in; the handler prevents an unhandled rejection until then.
+  accounts.catch(() => undefined);
   const tls = await startTls({
     http: config.http,
     dataDir: config.dataDir,
@@ -92,21 +119,7 @@ async function boot(
       }),
     );
 
-  // The mirror is read from disk, and the pools of a demo start, while the web server starts.
-  const { completeness } = core.views;
-  completeness.onChange(() => {
-    serverOptions.onLoading?.(!completeness.isComplete);
-  });
-  const release = completeness.hold();
-  const connecting = connectPools(core, options, stops).then(() => {
-    core.storedPools.connectAll();
-    stops.push("stored pools", () => core.storedPools.stop());
-  });
-  // Awaited below; the handler prevents an unhandled rejection until then.
-  connecting
-    .then(() => core.pools.created())
-    .finally(release)
-    .catch(() => undefined);
+  const connecting = startPools(core, options, stops);
   const readiness: Readiness = {
     isReady: false,
     isDraining: false,
@@ -114,6 +127,7 @@ async function boot(
       return core.cluster.isLeaving;
     },
   };
+  await accounts;
   const { url } = await startWeb(
     { core, started, dispatcher, tls, readiness },
     options,
