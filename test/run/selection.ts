@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { git } from "./git.js";
 import { ROOT, type TestFile } from "./test-files.js";
 
 /** The tests in `test/` that `npm test` runs; `npm run test:all` runs all of them. */
@@ -70,8 +70,9 @@ function isForeign({ source }: TestFile): boolean {
  * changed projects and of the projects that refer to them. On main itself, since the last commit.
  */
 export function changedTests(files: readonly TestFile[]): TestFile[] {
-  const base = git("merge-base", "HEAD", "main");
-  const since = base === git("rev-parse", "HEAD") ? "HEAD~1" : base;
+  const [base] = git("merge-base", "HEAD", "main");
+  const [head] = git("rev-parse", "HEAD");
+  const since = base === head ? "HEAD~1" : base!;
   const changed = changedFiles(since);
   const affected = affectedProjects(changed);
   return files.filter(
@@ -82,9 +83,9 @@ export function changedTests(files: readonly TestFile[]): TestFile[] {
 }
 
 function changedFiles(since: string): Set<string> {
-  const committed = git("diff", "--name-only", since).split("\n");
-  const fresh = git("ls-files", "--others", "--exclude-standard").split("\n");
-  return new Set([...committed, ...fresh].filter((name) => name !== ""));
+  const committed = git("diff", "--name-only", since);
+  const untracked = git("ls-files", "--others", "--exclude-standard");
+  return new Set([...committed, ...untracked]);
 }
 
 /** Folders of projects; where a file of the root has changed, those of all. */
@@ -127,8 +128,4 @@ function referencesOf(config: string): string[] {
 
 function projectOf(file: string): string {
   return /^(packages\/[^/]+|[^/]+)/.exec(file)![1]!;
-}
-
-function git(...args: readonly string[]): string {
-  return execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
 }
