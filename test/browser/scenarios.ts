@@ -97,7 +97,7 @@ export function faultyPools(): ScriptedStatus {
       changesPerSecond: 0,
       error: {
         code: "CONNECTION_LOST",
-        message: "the connection to 10.8.0.2 broke off: ECONNRESET",
+        message: "the connection to 10.8.0.2 was lost: ECONNRESET",
       },
     }),
     poolOf("Rome", { size: [3, 60], state: "re-listing" }),

@@ -20,7 +20,7 @@ export type RepositoryErrorCode =
   | "invalid"
   /** The base of a backup cannot be used, and the source has nothing but changes: do a full backup. */
   | "base-unusable"
-  /** A source or a target does not answer, refuses, or breaks off. */
+  /** A source or a target does not answer, refuses, or closes the connection early. */
   | "transfer-failed"
   /** A source sends what its protocol or format does not allow, or less than announced. */
   | "source-invalid"

@@ -70,7 +70,7 @@ export type {
   ListOperation,
   RepairOperation,
   MirrorOperation,
-  RepositoryPlace,
+  RepositoryAccess,
   RestoreOperation,
   SignedWorkOrder,
   VerifyOperation,

@@ -75,7 +75,7 @@ t.test("a VM of an OVA is read with its disks", async (t) => {
     nics: [{ network: "VM Network" }, { network: "Storage" }],
   });
   t.same(
-    vm.disks.map(({ id, size, place }) => [id, size, place]),
+    vm.disks.map(({ id, size, position }) => [id, size, position]),
     [
       ["system", first.length, 0],
       ["data", second.length, 1],

@@ -158,7 +158,7 @@ t.test("changes to a base that is lost are refused", async (t) => {
   );
 });
 
-t.test("a stream that breaks its rules, or breaks off", async (t) => {
+t.test("an invalid or incomplete stream is refused", async (t) => {
   const repository = await newRepository();
   const disk = randomDisk(6, 520 * MIB);
   const write = (ranges: readonly Range[], more = {}) =>

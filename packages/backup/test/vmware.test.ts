@@ -99,8 +99,8 @@ t.test("a VM is read with its disks", async (t) => {
     firmware: "uefi",
     secureBoot: true,
     disks: [
-      { name: "system", size: SYSTEM, place: 0 },
-      { name: "data", size: DATA, place: 1 },
+      { name: "system", size: SYSTEM, position: 0 },
+      { name: "data", size: DATA, position: 1 },
     ],
     nics: [
       { network: "Production", mac: "00:50:56:aa:00:01" },
@@ -136,7 +136,7 @@ t.test(
       one.startsWith("vm/system-flat.vmdk"),
     );
     t.equal(again.length, 2);
-    t.notMatch(again[1], /bytes=0-/, "from where it broke off");
+    t.notMatch(again[1], /bytes=0-/, "from where it ended");
   },
 );
 

@@ -32,7 +32,7 @@ export function mirroredClasses(): readonly string[] {
  * Location of integers in a field: the field itself, the members of a set, the
  * values of a map.
  */
-export type IntegerPlace = "value" | "set" | "map";
+export type IntegerPosition = "value" | "set" | "map";
 
 /**
  * Fields of a class whose integers XML-RPC transmits as strings (XAPI writes
@@ -40,17 +40,17 @@ export type IntegerPlace = "value" | "set" | "map";
  */
 export function integerFields(
   className: string,
-): Readonly<Record<string, IntegerPlace>> {
-  const places: Record<string, IntegerPlace> = {};
+): Readonly<Record<string, IntegerPosition>> {
+  const positions: Record<string, IntegerPosition> = {};
   const fields = datamodel.classes[className]?.fields ?? {};
   for (const [name, { type }] of Object.entries(fields)) {
-    const place = integerPlace(type);
-    if (place !== undefined) places[name] = place;
+    const position = integerPosition(type);
+    if (position !== undefined) positions[name] = position;
   }
-  return places;
+  return positions;
 }
 
-function integerPlace(type: string): IntegerPlace | undefined {
+function integerPosition(type: string): IntegerPosition | undefined {
   if (type === "int") return "value";
   if (type === "int set") return "set";
   if (/^\(.* -> int\) map$/.test(type)) return "map";

@@ -10,7 +10,7 @@ export {
   classNameOf,
   integerFields,
   mirroredClasses,
-  type IntegerPlace,
+  type IntegerPosition,
 } from "./classes.js";
 export { columnsByClass, columnsOf, defaultColumns } from "./columns.js";
 export {

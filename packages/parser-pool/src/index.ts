@@ -9,4 +9,4 @@ export type { ParserPoolOptions, Place, XmlParser } from "./options.js";
 export type { XportTable } from "./formats/xport-table.js";
 export type { StreamHandlers } from "./decode-stream.js";
 export type { DurationHistogramSnapshot } from "./histogram.js";
-export type { IntegerPlace } from "./formats/class-registry.js";
+export type { IntegerPosition } from "./formats/class-registry.js";

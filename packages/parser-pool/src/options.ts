@@ -9,7 +9,7 @@ import {
 import type {
   ClassHint,
   ClassHints,
-  IntegerPlace,
+  IntegerPosition,
 } from "./formats/class-registry.js";
 
 /** Where answers are decoded. `auto`: small ones on the main thread, others in a worker. */
@@ -55,7 +55,7 @@ export interface ParserPoolOptions {
   /** Fields of a class in which XML-RPC sends integers without a tag, and where in the field. */
   readonly integerFieldsOf?: (
     className: string,
-  ) => Readonly<Record<string, IntegerPlace>>;
+  ) => Readonly<Record<string, IntegerPosition>>;
   /** The spelling of a class name in the data model. */
   readonly classNameOf?: (name: string) => string;
   readonly logger?: Logger;

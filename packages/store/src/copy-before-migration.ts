@@ -27,22 +27,22 @@ export function copyBeforeMigration({
   const isFile = engine.name === "sqlite";
   const nameOf = (version: string) =>
     isFile ? `${location}.${version}` : `copy-${version}`;
-  const placeOf = (version: string) =>
+  const copyNameOf = (version: string) =>
     isFile ? nameOf(version) : `the schema "${nameOf(version)}"`;
   return {
     async beforeMigration(from, to) {
       await engine.copyTo(nameOf(from), from).catch((error: Error) => {
         throw new XoError("STORE_UNAVAILABLE", {
-          reason: `not migrated, as its copy ${placeOf(from)} cannot be written: ${error.message}`,
+          reason: `not migrated, as its copy ${copyNameOf(from)} cannot be written: ${error.message}`,
         });
       });
       logger.info(
-        `migrating the database from ${from} to ${to}; a copy of it is in ${placeOf(from)}`,
+        `migrating the database from ${from} to ${to}; a copy of it is in ${copyNameOf(from)}`,
       );
     },
     async findCopy() {
       const hasCopy = await engine.hasCopy(nameOf(currentSchema));
-      return hasCopy ? placeOf(currentSchema) : undefined;
+      return hasCopy ? copyNameOf(currentSchema) : undefined;
     },
   };
 }

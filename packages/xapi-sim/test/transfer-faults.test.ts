@@ -88,7 +88,7 @@ async function until(condition: () => boolean): Promise<void> {
 const closing = (socket: Socket) =>
   new Promise((resolve) => socket.once("close", resolve));
 
-t.test("cut: an export breaks off, and its task fails", async (t) => {
+t.test("cut: an export ends early, and its task fails", async (t) => {
   const { server, get, outcome } = await withDisk(t);
   server.pool.faults.set("cut", {
     value: 100_000,

@@ -23,7 +23,7 @@ export type ResultLookup = (read: Read) => Promise<FoundResult | undefined>;
 const DONE: FoundResult = { value: "" };
 
 /** Objects that are unique at a position: for example, a VM has one VBD with a number. */
-const PLACES: Readonly<
+const UNIQUE_POSITIONS: Readonly<
   Record<string, { in: string; list: string; by: readonly string[] }>
 > = {
   VBD: { in: "VM", list: "VM.get_VBDs", by: ["userdevice", "VDI"] },
@@ -112,19 +112,19 @@ function createdIn(
   className: string,
   record: unknown,
 ): ResultLookup | undefined {
-  const place = PLACES[className];
-  if (place === undefined) return createdWithMark(className, record);
-  const requested = [place.in, ...place.by].map((name) =>
+  const position = UNIQUE_POSITIONS[className];
+  if (position === undefined) return createdWithMark(className, record);
+  const requested = [position.in, ...position.by].map((name) =>
     entryOf(record, name),
   );
   // The pool chooses the number if none is given.
   if (requested.includes(undefined) || requested.includes("autodetect"))
     return undefined;
   return async (read) => {
-    const refs = await read(place.list, [requested[0]]);
+    const refs = await read(position.list, [requested[0]]);
     for (const ref of Array.isArray(refs) ? (refs as Ref[]) : []) {
       const found = await read(`${className}.get_record`, [ref]);
-      const values = place.by.map((name) => entryOf(found, name));
+      const values = position.by.map((name) => entryOf(found, name));
       if (isSame(values, requested.slice(1))) return { value: ref };
     }
     return undefined;

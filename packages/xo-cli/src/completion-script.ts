@@ -11,7 +11,7 @@ interface Word {
   readonly about: string;
 }
 
-interface Place {
+interface CommandWords {
   /** The preceding commands: `rest get`. */
   readonly path: string;
   readonly words: readonly Word[];
@@ -23,20 +23,23 @@ export function toCompletion(
   program: Command,
   types: readonly string[],
 ): string {
-  const places = toPlaces(program, types);
+  const all = listCommands(program, types);
   switch (shell) {
     case "bash":
-      return toBash(places);
+      return toBash(all);
     case "zsh":
-      return toZsh(places);
+      return toZsh(all);
     case "fish":
-      return toFish(places);
+      return toFish(all);
   }
 }
 
-function toPlaces(program: Command, types: readonly string[]): Place[] {
+function listCommands(
+  program: Command,
+  types: readonly string[],
+): CommandWords[] {
   const globals = program.options.map(toWord);
-  const walk = (command: Command, path: string): Place[] => [
+  const walk = (command: Command, path: string): CommandWords[] => [
     { path, words: [...wordsOf(command, types), ...globals] },
     ...command.commands.flatMap((one) =>
       walk(one, `${path} ${one.name()}`.trim()),
@@ -54,8 +57,8 @@ function wordsOf(command: Command, types: readonly string[]): Word[] {
   const choices = command.registeredArguments.flatMap(
     ({ argChoices }) => argChoices ?? [],
   );
-  const places = TYPED.has(command.name()) ? types : choices;
-  const others = places.map((text) => ({ text, about: "" }));
+  const argumentWords = TYPED.has(command.name()) ? types : choices;
+  const others = argumentWords.map((text) => ({ text, about: "" }));
   return [...commands, ...others, ...options];
 }
 
@@ -64,23 +67,23 @@ function toWord({ long, short, description }: Option): Word {
 }
 
 /** The script finds the command path by the typed words, ignoring options. */
-function toBash(places: readonly Place[]): string {
-  const cases = places.map(
+function toBash(all: readonly CommandWords[]): string {
+  const cases = all.map(
     ({ path, words }) =>
       `    ${quote(path)}) words=${quote(words.map(({ text }) => text).join(" "))} ;;`,
   );
   return `# xo-cli completion for bash
 _xo_cli() {
-  local current=\${COMP_WORDS[COMP_CWORD]} place= words= word
+  local current=\${COMP_WORDS[COMP_CWORD]} command= words= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "\${place:+$place }$word" in
-${places
+    case "\${command:+$command }$word" in
+${all
   .filter(({ path }) => path !== "")
-  .map(({ path }) => `      ${quote(path)}) place=${quote(path)} ;;`)
+  .map(({ path }) => `      ${quote(path)}) command=${quote(path)} ;;`)
   .join("\n")}
     esac
   done
-  case "$place" in
+  case "$command" in
 ${cases.join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -89,8 +92,8 @@ complete -o default -F _xo_cli xo-cli
 `;
 }
 
-function toZsh(places: readonly Place[]): string {
-  const cases = places.map(({ path, words }) => {
+function toZsh(all: readonly CommandWords[]): string {
+  const cases = all.map(({ path, words }) => {
     const descriptions = words.map(({ text, about }) =>
       quote(`${text.replaceAll(":", "\\:")}:${about}`),
     );
@@ -98,17 +101,17 @@ function toZsh(places: readonly Place[]): string {
   });
   return `#compdef xo-cli
 _xo_cli() {
-  local place= word
+  local command= word
   local -a options
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "\${place:+$place }$word" in
-${places
+    case "\${command:+$command }$word" in
+${all
   .filter(({ path }) => path !== "")
-  .map(({ path }) => `      ${quote(path)}) place=${quote(path)} ;;`)
+  .map(({ path }) => `      ${quote(path)}) command=${quote(path)} ;;`)
   .join("\n")}
     esac
   done
-  case "$place" in
+  case "$command" in
 ${cases.join("\n")}
   esac
   _describe xo-cli options || _files
@@ -117,11 +120,11 @@ if [ "$funcstack[1]" = "_xo-cli" ]; then _xo_cli "$@"; else compdef _xo_cli xo-c
 `;
 }
 
-function toFish(places: readonly Place[]): string {
-  const cases = places
+function toFish(all: readonly CommandWords[]): string {
+  const cases = all
     .filter(({ path }) => path !== "")
-    .map(({ path }) => `      case ${quote(path)}; set place ${quote(path)}`);
-  const lines = places.flatMap(({ path, words }) =>
+    .map(({ path }) => `      case ${quote(path)}; set command ${quote(path)}`);
+  const lines = all.flatMap(({ path, words }) =>
     words.map(({ text, about }) => {
       const what = text.startsWith("--")
         ? `-l ${text.slice(2)}`
@@ -132,14 +135,14 @@ function toFish(places: readonly Place[]): string {
   );
   return `# xo-cli completion for fish
 function __xo_cli_at
-  set -l place ''
+  set -l command ''
   set -l words (commandline -opc)
   for word in $words[2..-1]
-    switch (string trim -- "$place $word")
+    switch (string trim -- "$command $word")
 ${cases.join("\n")}
     end
   end
-  test "$place" = "$argv"
+  test "$command" = "$argv"
 end
 ${lines.join("\n")}
 `;

@@ -182,7 +182,7 @@ t.test("a file is downloaded to the path of the argument", async (t) => {
   t.equal(nowhere.code, 5);
 });
 
-t.test("a download that breaks off is an error", async (t) => {
+t.test("an incomplete download is an error", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.export"] = () => ({ $getFrom: "/api/t" });
   server.routes["GET /api/t"] = (_request, response) => {

@@ -45,7 +45,7 @@ t.test(
   },
 );
 
-t.test("a stream that breaks off is an error", async (t) => {
+t.test("an incomplete stream is an error", async (t) => {
   const { server, rest } = await start(t);
   server.routes["GET /rest/v0/vms"] = (_request, response) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" });

@@ -375,7 +375,7 @@ for (const [what, respond, reason] of [
       ),
     /requested from XAPI/,
   ],
-  ["that breaks off", (response) => response.destroy(), /aborted/],
+  ["that ends early", (response) => response.destroy(), /aborted/],
 ] as readonly [
   string,
   (response: ServerResponse, key: Buffer) => void,

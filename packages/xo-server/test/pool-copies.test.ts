@@ -376,7 +376,7 @@ for (const [what, bytes, respond, onChunk, reason] of [
     /it ends 1 bytes before its end/,
   ],
   [
-    "breaks off",
+    "ends early",
     CONTENT.length,
     (response) => response.write(CONTENT.subarray(1)),
     (_clock, response) => response.destroy(),

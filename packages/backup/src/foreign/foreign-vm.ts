@@ -22,7 +22,7 @@ export interface ForeignDisk {
   /** Bytes. */
   readonly size: number;
   /** Device number, from 0: the VM boots from the first disk. */
-  readonly place: number;
+  readonly position: number;
 }
 
 export interface ForeignNic {

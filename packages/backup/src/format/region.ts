@@ -2,7 +2,7 @@ import { ID_SIZE } from "../keys/derived-keys.js";
 import { NAME_SIZE, REGION_BLOCKS } from "./limits.js";
 
 /** Where a chunk is: its pack, by name or by a number, and its number in the pack. */
-export interface ChunkPlace<Pack = string> {
+export interface ChunkLocation<Pack = string> {
   readonly id: Buffer;
   /** Hexadecimal name, unless `Pack` is a number. */
   readonly pack: Pack;
@@ -16,7 +16,7 @@ export interface Extent<Pack = string> {
   readonly blocks: number;
   /** The block of the chunk that the first block is. */
   readonly skip: number;
-  readonly chunk: ChunkPlace<Pack>;
+  readonly chunk: ChunkLocation<Pack>;
 }
 
 /** Extents encoded as far as it is possible before all packs have a name. */

@@ -91,7 +91,7 @@ export class HttpClient {
     }
   }
 
-  /** The bytes of a response. @throws RepositoryError `transfer-failed` if it stalls or breaks off */
+  /** The bytes of a response. @throws RepositoryError `transfer-failed` if it stalls or ends early */
   async *read(
     response: IncomingMessage,
     signal?: AbortSignal,
@@ -111,7 +111,7 @@ export class HttpClient {
         yield bytes;
         timer = wait();
       }
-      if (!response.complete) throw new Error("the response breaks off");
+      if (!response.complete) throw new Error("the response is incomplete");
     } catch (error) {
       signal?.throwIfAborted();
       throw this.failure(isStalled ? this.#stalled() : error);

@@ -90,8 +90,8 @@ function readDisks(envelope: XmlElement, { disks }: OvfHardware): OvfDisk[] {
   const found = childrenOf(childOf(envelope, "DiskSection"), "Disk").flatMap(
     ({ attributes }) => {
       const id = attributes.get("diskId") ?? "";
-      const place = disks.indexOf(id);
-      if (place < 0) return [];
+      const device = disks.indexOf(id);
+      if (device < 0) return [];
       const fileId = attributes.get("fileRef");
       const position = fileId === undefined ? Infinity : rank(fileId);
       if (attributes.get("parentRef") !== undefined)
@@ -105,7 +105,7 @@ function readDisks(envelope: XmlElement, { disks }: OvfHardware): OvfDisk[] {
       const file = fileId === undefined ? undefined : references[position];
       if (fileId !== undefined && file === undefined)
         throw invalid(`disk ${id} refers to the unknown file ${fileId}`);
-      const disk: ForeignDisk = { id, name: id, size, place };
+      const disk: ForeignDisk = { id, name: id, size, position: device };
       return [{ position, disk, file: file && readFile(file, attributes) }];
     },
   );

@@ -4,7 +4,7 @@ import { isPackFile } from "../format/file-names.js";
 import type { FinishedPack } from "../format/pack-builder.js";
 import { PackIndex } from "../format/pack-index.js";
 import { packFile } from "../format/pack-layout.js";
-import type { ChunkPlace } from "../format/region.js";
+import type { ChunkLocation } from "../format/region.js";
 import type { RepositoryKey } from "../keys/derived-keys.js";
 import { listParityGroups, recoverPack } from "../parity/parity-groups.js";
 import { QUARANTINE, isQuarantinedAs } from "../storage/quarantined-file.js";
@@ -103,25 +103,25 @@ export class PackStore {
   }
 
   /**
-   * The plain bytes of chunks of one pack, in the order of `places`.
+   * The plain bytes of chunks of one pack, in the order of `locations`.
    * @param memory not to be used before the promise settles; results may be parts of its `plain`
    * @throws RepositoryError `missing` or `damaged` if a chunk cannot be read from anywhere
    */
   async readChunks(
-    places: readonly ChunkPlace[],
+    locations: readonly ChunkLocation[],
     memory?: ReadMemory,
   ): Promise<Buffer[]> {
     try {
-      const index = await this.index(places[0]!.pack);
-      return await this.#readFrom({ index }, places, memory);
+      const index = await this.index(locations[0]!.pack);
+      return await this.#readFrom({ index }, locations, memory);
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
-      return await this.#readOtherwise(places, error);
+      return await this.#readOtherwise(locations, error);
     }
   }
 
-  async readChunk(place: ChunkPlace): Promise<Buffer> {
-    return (await this.readChunks([place]))[0]!;
+  async readChunk(location: ChunkLocation): Promise<Buffer> {
+    return (await this.readChunks([location]))[0]!;
   }
 
   /**
@@ -129,16 +129,16 @@ export class PackStore {
    * quarantine/: most of its chunks may be right, and each is authenticated by itself.
    */
   async #readOtherwise(
-    places: readonly ChunkPlace[],
+    locations: readonly ChunkLocation[],
     reason: RepositoryError,
   ): Promise<Buffer[]> {
-    const pack = await this.#recover(places[0]!.pack);
-    if (pack !== undefined) return this.#readFrom(pack, places);
+    const pack = await this.#recover(locations[0]!.pack);
+    if (pack !== undefined) return this.#readFrom(pack, locations);
     const plain: Buffer[] = [];
-    for (const place of places) {
+    for (const location of locations) {
       const found =
-        (await this.#findElsewhere(place)) ??
-        (await this.#findQuarantined(place));
+        (await this.#findElsewhere(location)) ??
+        (await this.#findQuarantined(location));
       if (found === undefined) throw reason;
       plain.push(found);
     }
@@ -147,16 +147,16 @@ export class PackStore {
 
   async #readFrom(
     { index, recovered }: OpenPack,
-    places: readonly ChunkPlace[],
+    locations: readonly ChunkLocation[],
     memory?: ReadMemory,
   ): Promise<Buffer[]> {
-    for (const { entry, id } of places)
+    for (const { entry, id } of locations)
       if (entry >= index.count || !index.id(entry).equals(id))
         throw new RepositoryError(
           "damaged",
           `pack ${index.name} has another chunk at ${entry}`,
         );
-    const numbers = places.map(({ entry }) => entry);
+    const numbers = locations.map(({ entry }) => entry);
     const start = Math.min(...numbers.map((entry) => index.offset(entry)));
     const end = Math.max(...numbers.map((entry) => index.offset(entry + 1)));
     const bytes =
@@ -193,14 +193,14 @@ export class PackStore {
     return bytes === undefined ? undefined : this.#openBytes(name, bytes);
   }
 
-  async #findQuarantined(place: ChunkPlace): Promise<Buffer | undefined> {
-    const name = place.pack;
+  async #findQuarantined(location: ChunkLocation): Promise<Buffer | undefined> {
+    const name = location.pack;
     if (this.#quarantined?.name !== name)
       this.#quarantined = { name, pack: this.#openQuarantined(name) };
     const pack = await this.#quarantined.pack;
     if (pack === undefined) return undefined;
     try {
-      return (await this.#readFrom(pack, [place]))[0];
+      return (await this.#readFrom(pack, [location]))[0];
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       return undefined; // this chunk is damaged
@@ -226,7 +226,10 @@ export class PackStore {
   }
 
   /** The same content may have been stored again since. */
-  async #findElsewhere({ id, pack }: ChunkPlace): Promise<Buffer | undefined> {
+  async #findElsewhere({
+    id,
+    pack,
+  }: ChunkLocation): Promise<Buffer | undefined> {
     for (const file of await this.list()) {
       const name = file.name.slice(file.name.lastIndexOf("/") + 1);
       if (name === pack) continue;

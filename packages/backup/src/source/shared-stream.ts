@@ -42,7 +42,7 @@ export class SharedStream {
         return stream.isOrdered;
       },
       // The same for all readers: none goes on to the next disk before the stream has ended.
-      ...(stream.place && { place: stream.place }),
+      ...(stream.position && { position: stream.position }),
       parts: () => this.#parts(reader),
     };
   }

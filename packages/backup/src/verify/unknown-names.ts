@@ -22,11 +22,11 @@ const COPIED = ["log", "backups"];
 export async function findUnknownNames(storage: Storage): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [folder, isKnown] of FOLDERS)
-    for (const place of COPIED.includes(folder)
+    for (const location of COPIED.includes(folder)
       ? [folder, copyOf(folder)]
       : [folder])
-      for (const { name: file } of await listAll(storage, place))
-        if (!isKnown(folder + file.slice(place.length)))
+      for (const { name: file } of await listAll(storage, location))
+        if (!isKnown(folder + file.slice(location.length)))
           findings.push({
             file,
             problem: "unknown-name",

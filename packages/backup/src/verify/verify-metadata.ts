@@ -149,9 +149,9 @@ export class MetadataVerifier {
     known: ReadonlySet<string>,
   ): Promise<void> {
     const { storage } = this.#repository;
-    for (const place of [folder, copyOf(folder)])
-      for (const { name: file } of await listAll(storage, place))
-        if (isUnknown(folder + file.slice(place.length), known))
+    for (const location of [folder, copyOf(folder)])
+      for (const { name: file } of await listAll(storage, location))
+        if (isUnknown(folder + file.slice(location.length), known))
           this.findings.push({
             file,
             problem: "not-in-log",

@@ -111,8 +111,8 @@ export function toForeignVm(
     memory,
     firmware: firmwareOf(vm),
     secureBoot: textAt(boot, "efiSecureBootEnabled") === "true",
-    disks: disksOf(vm).map(({ id, name, size }, place) => {
-      return { id, name, size, place };
+    disks: disksOf(vm).map(({ id, name, size }, position) => {
+      return { id, name, size, position };
     }),
     nics: nicsOf(vm, names),
   };

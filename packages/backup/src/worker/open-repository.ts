@@ -7,7 +7,7 @@ import { Repository, type Credentials } from "../repository/repository.js";
 import { copyOf } from "../storage/copied-file.js";
 import { listAll, type Storage } from "../storage/storage.js";
 import type { OpenResult } from "./order-results.js";
-import type { RepositoryPlace } from "./work-order.js";
+import type { RepositoryAccess } from "./work-order.js";
 
 /** What file systems and file servers put into an empty folder. */
 const OF_FILE_SYSTEM = new Set(["lost+found", ".snapshot", ".zfs"]);
@@ -40,7 +40,7 @@ export async function openRepository(
 export function credentialsOf({
   passphrase,
   recoveryKey,
-}: Pick<RepositoryPlace, "passphrase" | "recoveryKey">): Credentials {
+}: Pick<RepositoryAccess, "passphrase" | "recoveryKey">): Credentials {
   if (recoveryKey !== undefined) return { recoveryKey };
   if (passphrase !== undefined) return { passphrase };
   throw new RepositoryError(

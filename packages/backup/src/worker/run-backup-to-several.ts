@@ -63,20 +63,20 @@ interface SharedContext extends OrderContext {
 /** @throws RepositoryError */
 async function storeIn(
   { type, targets, ...operation }: BackupToSeveralOperation,
-  { repository: place, base }: Target,
+  { repository: access, base }: Target,
   { sources, leave, ...context }: SharedContext,
 ): Promise<BackupOrderResult> {
   void type;
   void targets;
   const { signal, onProgress } = context;
   try {
-    const { storage } = place;
+    const { storage } = access;
     if (storage === undefined)
       throw new RepositoryError("invalid", "work order: storage is needed");
     const repository = await openRepository(
       openStorage(storage),
-      credentialsOf(place),
-      place.anchor,
+      credentialsOf(access),
+      access.anchor,
     );
     const own = { ...operation, ...(base !== undefined && { base }) };
     const inputs = operation.disks.map((disk, i) => toInput(disk, sources[i]!));

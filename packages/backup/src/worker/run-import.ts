@@ -11,11 +11,11 @@ import type { ImportOperation } from "./work-order.js";
 
 /** Asks how the VM is imported, then writes it. @throws RepositoryError */
 export async function runImport(
-  { source: place }: ImportOperation,
+  { source: settings }: ImportOperation,
   context: AskingContext,
 ): Promise<ImportResult> {
   const { signal, request } = context;
-  const source = await openSource(place, context);
+  const source = await openSource(settings, context);
   try {
     const plan = (await request(source.vm)) as ForeignPlan;
     let written = 0;
@@ -33,13 +33,13 @@ export async function runImport(
 }
 
 function openSource(
-  place: ImportOperation["source"],
+  settings: ImportOperation["source"],
   { signal, onProgress }: AskingContext,
 ): Promise<ForeignSource> {
-  switch (place.type) {
+  switch (settings.type) {
     case "ova":
       return OvaSource.open(openInput());
     case "vmware":
-      return VmwareSource.open({ ...place, signal, onProgress });
+      return VmwareSource.open({ ...settings, signal, onProgress });
   }
 }

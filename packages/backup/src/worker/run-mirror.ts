@@ -23,12 +23,12 @@ export async function runMirror(
   operation: MirrorOperation,
   context: OrderContext,
 ): Promise<Omit<MirrorResult, "anchor">> {
-  const { source: place, backup, base, properties } = operation;
+  const { source: access, backup, base, properties } = operation;
   const { source, manifest, before } = await ofSource(async () => {
     const source = await openRepository(
-      openStorage(place.storage),
-      credentialsOf(place),
-      place.anchor,
+      openStorage(access.storage),
+      credentialsOf(access),
+      access.anchor,
     );
     const manifest = await source.readManifest(backup);
     const before =

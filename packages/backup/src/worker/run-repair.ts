@@ -9,13 +9,13 @@ import type { RepairOperation } from "./work-order.js";
 /** @throws RepositoryError */
 export async function runRepair(
   repository: Repository,
-  { packs, source: place, copies }: RepairOperation,
+  { packs, source: access, copies }: RepairOperation,
   { signal }: OrderContext,
 ): Promise<Omit<RepairResult, "anchor">> {
   const source = await openRepository(
-    openStorage(place.storage),
-    credentialsOf(place),
-    place.anchor,
+    openStorage(access.storage),
+    credentialsOf(access),
+    access.anchor,
   );
   const repaired = await repairPacks(repository, {
     packs,

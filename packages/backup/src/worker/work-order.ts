@@ -63,7 +63,7 @@ export interface BackupToSeveralOperation extends Omit<
   readonly type: "backup-to-several";
   /** With the backup of each that `changedBlocks` and `delta` refer to: all of the same state. */
   readonly targets: readonly {
-    readonly repository: RepositoryPlace;
+    readonly repository: RepositoryAccess;
     readonly base?: string;
   }[];
 }
@@ -92,7 +92,7 @@ export interface BackupDisk {
 export interface MirrorOperation {
   readonly type: "mirror";
   /** The repository that is read. */
-  readonly source: RepositoryPlace;
+  readonly source: RepositoryAccess;
   /** Id of the backup in it. */
   readonly backup: string;
   /** An earlier backup of the source, and its copy in the repository of the order: only what differs is read. */
@@ -205,7 +205,7 @@ export interface RepairOperation {
   /** Names of packs that verification could not repair. */
   readonly packs: readonly string[];
   /** The repository that has copies. */
-  readonly source: RepositoryPlace;
+  readonly source: RepositoryAccess;
   /** Ids of its copies, by the id of the backup. */
   readonly copies: Readonly<Record<string, string>>;
 }
@@ -245,7 +245,7 @@ export interface ConsoleOperation {
 }
 
 /** A repository, and what opens it: one of both secrets. */
-export interface RepositoryPlace {
+export interface RepositoryAccess {
   readonly storage: StorageLocation;
   readonly passphrase?: string;
   readonly recoveryKey?: string;
@@ -254,7 +254,7 @@ export interface RepositoryPlace {
 }
 
 /** The repository of an order is opened first, but for `create`, `console`, `import`, `vmware-list` and `backup-to-several`. */
-export interface WorkOrder extends Partial<RepositoryPlace> {
+export interface WorkOrder extends Partial<RepositoryAccess> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */
   readonly expires: string;

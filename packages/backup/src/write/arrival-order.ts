@@ -1,4 +1,4 @@
-import type { SequencePlace } from "./block-source.js";
+import type { SequencePosition } from "./block-source.js";
 import type { DiskInput } from "./write-disk.js";
 
 /**
@@ -11,14 +11,14 @@ export async function* inOrderOfArrival(
   const left = new Set(disks);
   for (const disk of disks) {
     if (!left.has(disk)) continue;
-    const sequence = placeOf(disk)?.sequence;
+    const sequence = positionOf(disk)?.sequence;
     if (sequence !== undefined) {
       for (let i = 0; ; i++) {
         const name = await sequence.nameAt(i);
         if (name === undefined) break;
         const next = [...left].find((one) => {
-          const place = placeOf(one);
-          return place?.sequence === sequence && place.name === name;
+          const position = positionOf(one);
+          return position?.sequence === sequence && position.name === name;
         });
         if (next === undefined) continue;
         left.delete(next);
@@ -32,6 +32,6 @@ export async function* inOrderOfArrival(
   }
 }
 
-function placeOf({ source }: DiskInput): SequencePlace | undefined {
-  return "parts" in source ? source.place : undefined;
+function positionOf({ source }: DiskInput): SequencePosition | undefined {
+  return "parts" in source ? source.position : undefined;
 }

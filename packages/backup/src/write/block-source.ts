@@ -24,7 +24,7 @@ export interface BlockStream {
   /** Bytes of all parts; undefined: not known yet. */
   readonly total: number | undefined;
   /** Set if several disks arrive one after another in one stream. */
-  readonly place?: SequencePlace;
+  readonly position?: SequencePosition;
   /** What is in no part is unchanged, or zero without a base. Can be called once. */
   parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void>;
 }
@@ -39,7 +39,7 @@ export interface StreamSequence {
 }
 
 /** A disk of a sequence. */
-export interface SequencePlace {
+export interface SequencePosition {
   readonly sequence: StreamSequence;
   readonly name: string;
 }

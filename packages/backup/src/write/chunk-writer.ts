@@ -1,7 +1,7 @@
 import { compressChunk, identifyChunk } from "../format/compression.js";
 import { PARITY_MEMBERS } from "../format/limits.js";
 import { PackBuilder } from "../format/pack-builder.js";
-import type { ChunkPlace } from "../format/region.js";
+import type { ChunkLocation } from "../format/region.js";
 import { ParityBuilder } from "../parity/parity-file.js";
 import { putParity } from "../parity/parity-groups.js";
 import type { ChunkTable } from "../repository/chunk-table.js";
@@ -63,7 +63,7 @@ export class ChunkWriter {
   }
 
   /** @returns where the chunk is, or will be when its pack has a name */
-  async store(plain: Buffer): Promise<ChunkPlace<number>> {
+  async store(plain: Buffer): Promise<ChunkLocation<number>> {
     const id = await identifyChunk(plain, this.#repository.key.chunkIdKey);
     const known = this.table.get(id);
     if (known !== undefined) {

@@ -8,7 +8,7 @@ import {
   decodeRegion,
   encodeRegion,
   tabulateExtents,
-  type ChunkPlace,
+  type ChunkLocation,
   type Extent,
   type ExtentTable,
 } from "../format/region.js";
@@ -22,7 +22,7 @@ const MAX_PENDING = 16 * 1024 * 1024;
 /** A region whose chunks are stored; packs by their number in the chunk table. */
 export interface WrittenRegion {
   readonly region: number;
-  readonly chunk: ChunkPlace<number>;
+  readonly chunk: ChunkLocation<number>;
   readonly uses: readonly number[];
 }
 
@@ -88,12 +88,14 @@ export class RegionStore {
     const reference = this.#kept.get(region);
     if (reference === undefined) return [];
     this.#kept.delete(region);
-    const place = {
+    const location = {
       id: Buffer.from(reference.id, "hex"),
       pack: this.#base!.manifest.packs[reference.pack]!,
       entry: reference.entry,
     };
-    const extents = decodeRegion(await this.#repository.packs.readChunk(place));
+    const extents = decodeRegion(
+      await this.#repository.packs.readChunk(location),
+    );
     return extents.map((extent) => ({
       ...extent,
       chunk: { ...extent.chunk, pack: this.#packNumber(extent.chunk.pack) },

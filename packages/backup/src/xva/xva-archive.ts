@@ -79,7 +79,7 @@ export class XvaArchive implements StreamSequence {
           size: disk.size,
           isOrdered: true,
           total: undefined,
-          place: { sequence: this, name: disk.vdi },
+          position: { sequence: this, name: disk.vdi },
           parts: () => this.#parts(disk),
         },
       ]),

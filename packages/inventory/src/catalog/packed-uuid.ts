@@ -65,8 +65,8 @@ export function writeUuid(
   return UUID_LENGTH;
 }
 
-function isDashAt(place: number): boolean {
-  return place === 8 || place === 13 || place === 18 || place === 23;
+function isDashAt(index: number): boolean {
+  return index === 8 || index === 13 || index === 18 || index === 23;
 }
 
 /** 32-bit FNV-1a over the code units of a text, starting from `seed`. */

@@ -85,8 +85,8 @@ function* toGroups(
   const order = yield* mergeSort(Int32Array.from(found.keys()), (a, b) =>
     compareGroups(found[a]!, found[b]!),
   );
-  return Array.from(order, (place) => {
-    const { key, count } = found[place]!;
+  return Array.from(order, (position) => {
+    const { key, count } = found[position]!;
     return { key, count };
   });
 }

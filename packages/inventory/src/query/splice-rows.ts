@@ -16,10 +16,10 @@ export function spliceRows(
   const merged = new Int32Array(staying.length + sorted.length);
   let copied = 0;
   sorted.forEach((row, i) => {
-    const place = order.insertionIndex(row, staying);
-    merged.set(staying.subarray(copied, place), copied + i);
-    merged[place + i] = row;
-    copied = place;
+    const position = order.insertionIndex(row, staying);
+    merged.set(staying.subarray(copied, position), copied + i);
+    merged[position + i] = row;
+    copied = position;
   });
   merged.set(staying.subarray(copied), copied + sorted.length);
   return merged;
@@ -29,32 +29,32 @@ function removeRows(
   rows: Int32Array,
   leaving: ReadonlySet<number>,
 ): Int32Array {
-  const places =
+  const positions =
     leaving.size <= MAX_SEARCHED
       ? indexesOf(rows, leaving)
       : scanIndexes(rows, leaving);
-  const staying = new Int32Array(rows.length - places.length);
+  const staying = new Int32Array(rows.length - positions.length);
   let from = 0;
-  places.forEach((place, i) => {
-    staying.set(rows.subarray(from, place), from - i);
-    from = place + 1;
+  positions.forEach((position, i) => {
+    staying.set(rows.subarray(from, position), from - i);
+    from = position + 1;
   });
-  staying.set(rows.subarray(from), from - places.length);
+  staying.set(rows.subarray(from), from - positions.length);
   return staying;
 }
 
 function indexesOf(rows: Int32Array, some: ReadonlySet<number>): number[] {
   return [...some]
     .map((row) => rows.indexOf(row))
-    .filter((place) => place >= 0)
+    .filter((position) => position >= 0)
     .sort((a, b) => a - b);
 }
 
 function scanIndexes(rows: Int32Array, some: ReadonlySet<number>): number[] {
   const isSearched = new Uint8Array(Math.max(...some) + 1);
   for (const row of some) isSearched[row] = 1;
-  const places: number[] = [];
-  for (let place = 0; place < rows.length; place++)
-    if (isSearched[rows[place]!] === 1) places.push(place);
-  return places;
+  const positions: number[] = [];
+  for (let position = 0; position < rows.length; position++)
+    if (isSearched[rows[position]!] === 1) positions.push(position);
+  return positions;
 }

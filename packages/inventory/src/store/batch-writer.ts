@@ -57,8 +57,8 @@ export class BatchWriter {
   }
 
   /** Begins an existing record; `set` and `addColumn` add the other fields. */
-  add(className: string, from: Buffer, place: RecordLocation): void {
-    const { refOffset, refLength, offset, length } = place;
+  add(className: string, from: Buffer, location: RecordLocation): void {
+    const { refOffset, refLength, offset, length } = location;
     this.#begin(className);
     const at = this.#reserve(refLength + length);
     from.copy(this.#bytes, at, refOffset, refOffset + refLength);

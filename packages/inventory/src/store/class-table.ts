@@ -144,14 +144,14 @@ export class ClassTable extends RecordRows {
    * or one whose hash is already in the index. Same effect as `insert` for
    * each, in one loop: the first listing is the largest job of the program, and
    * V8 has not optimized anything yet.
-   * @returns number of inserted records; the first gets `place.revision`, the
+   * @returns number of inserted records; the first gets `context.revision`, the
    *   next ones follow
    */
   insertMany(
     { table, columns, bytes }: BatchRows,
     from: number,
     to: number,
-    { segment, mark, revision }: InsertPlace,
+    { segment, mark, revision }: InsertContext,
   ): number {
     const ownTable = this.table;
     // Free rows are rare; `insert` reuses them.
@@ -264,7 +264,11 @@ export class ClassTable extends RecordRows {
   evacuate(row: number): void {
     const segment = this.table.get(row, Cell.segment);
     if (segment < 0 || !this.segments.isSparse(segment)) return;
-    this.#copyRecord(row, this.segments.bytesOf(segment), this.#place(row));
+    this.#copyRecord(
+      row,
+      this.segments.bytesOf(segment),
+      this.#locationOf(row),
+    );
     this.segments.release(segment, this.liveBytes(row));
   }
 
@@ -300,7 +304,7 @@ export class ClassTable extends RecordRows {
       this.#copyRecord(row, record.bytes, record);
       return;
     }
-    this.#setPlace(row, segment, record);
+    this.#setLocation(row, segment, record);
     this.segments.retain(segment, this.liveBytes(row));
   }
 
@@ -315,15 +319,15 @@ export class ClassTable extends RecordRows {
     }
   }
 
-  #copyRecord(row: number, from: Buffer, place: RecordPlace): void {
-    const { refOffset, refLength, length } = place;
+  #copyRecord(row: number, from: Buffer, location: RecordLocation): void {
+    const { refOffset, refLength, length } = location;
     const segment = this.segments.copy(
       from,
       { offset: refOffset, length: refLength },
-      place,
+      location,
     );
     const at = this.segments.lastCopyOffset;
-    this.#setPlace(row, segment, {
+    this.#setLocation(row, segment, {
       refOffset: at,
       refLength,
       offset: at + refLength,
@@ -332,16 +336,16 @@ export class ClassTable extends RecordRows {
     this.segments.retain(segment, refLength + length);
   }
 
-  #setPlace(row: number, segment: number, place: RecordPlace): void {
+  #setLocation(row: number, segment: number, location: RecordLocation): void {
     const { table } = this;
     table.set(row, Cell.segment, segment);
-    table.set(row, Cell.refOffset, place.refOffset);
-    table.set(row, Cell.refLength, place.refLength);
-    table.set(row, Cell.offset, place.offset);
-    table.set(row, Cell.length, place.length);
+    table.set(row, Cell.refOffset, location.refOffset);
+    table.set(row, Cell.refLength, location.refLength);
+    table.set(row, Cell.offset, location.offset);
+    table.set(row, Cell.length, location.length);
   }
 
-  #place(row: number): RecordPlace {
+  #locationOf(row: number): RecordLocation {
     return {
       refOffset: this.refOffset(row),
       refLength: this.refLength(row),
@@ -364,14 +368,14 @@ export interface BatchRows {
 }
 
 /** Segment, listing mark and first revision of inserted rows. */
-export interface InsertPlace {
+export interface InsertContext {
   readonly segment: number;
   readonly mark: number;
   readonly revision: number;
 }
 
 /** Location of a reference and its record in a buffer, in bytes. */
-interface RecordPlace {
+interface RecordLocation {
   readonly refOffset: number;
   readonly refLength: number;
   readonly offset: number;

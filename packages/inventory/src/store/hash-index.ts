@@ -54,7 +54,7 @@ export class HashIndex {
   add(hash: number, row: number): void {
     // At most three quarters full.
     if ((this.#size + 1) * 4 > (this.#mask + 1) * 3) this.#grow();
-    this.#place(hash, row + 1);
+    this.#insert(hash, row + 1);
     this.#size++;
   }
 
@@ -75,7 +75,7 @@ export class HashIndex {
     }
   }
 
-  #place(hash: number, stored: number): void {
+  #insert(hash: number, stored: number): void {
     const slots = this.#slots;
     let slot = spread(hash) & this.#mask;
     while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & this.#mask;
@@ -109,7 +109,7 @@ export class HashIndex {
     this.#slots = new Int32Array(old.length * 2);
     this.#mask = old.length - 1;
     for (let at = 0; at < old.length; at += 2)
-      if (old[at + 1] !== 0) this.#place(old[at]!, old[at + 1]!);
+      if (old[at + 1] !== 0) this.#insert(old[at]!, old[at + 1]!);
   }
 }
 

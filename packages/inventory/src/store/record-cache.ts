@@ -77,13 +77,13 @@ export class RecordCache {
   }
 
   #lookUp(table: RecordRows, row: number): XapiRecord | undefined {
-    const place = this.#find(table, row);
-    if (place >= 0) {
-      if (this.#revisions[place] === table.revision(row)) {
+    const entry = this.#find(table, row);
+    if (entry >= 0) {
+      if (this.#revisions[entry] === table.revision(row)) {
         this.#hits++;
-        return this.#records[place]!;
+        return this.#records[entry]!;
       }
-      this.#evict(place);
+      this.#evict(entry);
     }
     this.#misses++;
     return undefined;
@@ -91,17 +91,17 @@ export class RecordCache {
 
   /** Evicts the record of a row that is about to be removed; no lookup finds it afterwards. */
   evictRow(table: RecordRows, row: number): void {
-    const place = this.#find(table, row);
-    if (place >= 0) this.#evict(place);
+    const entry = this.#find(table, row);
+    if (entry >= 0) this.#evict(entry);
   }
 
   /** Evicts all records of these tables, which are about to be dropped. */
   *evictTables(tables: ReadonlySet<RecordRows>): Steps {
     let scanned = 0;
     // From the end: the entry that fills a gap has already been checked.
-    for (let place = this.#records.length - 1; place >= 0; place--) {
-      if (place >= this.#records.length) continue;
-      if (tables.has(this.#tables[place]!)) this.#evict(place);
+    for (let entry = this.#records.length - 1; entry >= 0; entry--) {
+      if (entry >= this.#records.length) continue;
+      if (tables.has(this.#tables[entry]!)) this.#evict(entry);
       if (++scanned % ENTRIES_PER_STEP === 0) yield;
     }
   }
@@ -114,9 +114,9 @@ export class RecordCache {
       slot >= 0;
       slot = index.next(slot, hash)
     ) {
-      const place = index.rowAt(slot);
-      if (this.#rows[place] === row && this.#tables[place] === table)
-        return place;
+      const entry = index.rowAt(slot);
+      if (this.#rows[entry] === row && this.#tables[entry] === table)
+        return entry;
     }
     return -1;
   }
@@ -125,14 +125,14 @@ export class RecordCache {
     const heap = HEAP_PER_RECORD + table.recordLength(row) * HEAP_PER_BYTE;
     const size = Math.ceil(heap) + ENTRY_BYTES;
     if (!this.#reserve(size)) return;
-    const place = this.#records.push(record) - 1;
-    if (place === this.#rows.length) this.#grow();
+    const entry = this.#records.push(record) - 1;
+    if (entry === this.#rows.length) this.#grow();
     this.#tables.push(table);
-    this.#rows[place] = row;
-    this.#hashes[place] = table.refHash(row);
-    this.#sizes[place] = size;
-    this.#revisions[place] = table.revision(row);
-    this.#index.add(this.#hashes[place], place);
+    this.#rows[entry] = row;
+    this.#hashes[entry] = table.refHash(row);
+    this.#sizes[entry] = size;
+    this.#revisions[entry] = table.revision(row);
+    this.#index.add(this.#hashes[entry], entry);
     this.#bytes += size;
   }
 
@@ -151,11 +151,11 @@ export class RecordCache {
     return true;
   }
 
-  #evict(place: number): void {
+  #evict(entry: number): void {
     const last = this.#records.length - 1;
-    this.#bytes -= this.#sizes[place]!;
-    this.#index.remove(this.#hashes[place]!, place);
-    if (place !== last) this.#move(last, place);
+    this.#bytes -= this.#sizes[entry]!;
+    this.#index.remove(this.#hashes[entry]!, entry);
+    if (entry !== last) this.#move(last, entry);
     this.#records.pop();
     this.#tables.pop();
   }
@@ -171,11 +171,11 @@ export class RecordCache {
   }
 
   #grow(): void {
-    const places = 2 * this.#rows.length;
-    this.#rows = copyInto(this.#rows, new Int32Array(places));
-    this.#hashes = copyInto(this.#hashes, new Int32Array(places));
-    this.#sizes = copyInto(this.#sizes, new Int32Array(places));
-    this.#revisions = copyInto(this.#revisions, new Float64Array(places));
+    const capacity = 2 * this.#rows.length;
+    this.#rows = copyInto(this.#rows, new Int32Array(capacity));
+    this.#hashes = copyInto(this.#hashes, new Int32Array(capacity));
+    this.#sizes = copyInto(this.#sizes, new Int32Array(capacity));
+    this.#revisions = copyInto(this.#revisions, new Float64Array(capacity));
   }
 }
 

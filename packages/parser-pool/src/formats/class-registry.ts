@@ -1,7 +1,7 @@
 import { NameIndex } from "./name-index.js";
 
 /** Where the integers of a field are: the value itself, the items of a set, the values of a map. */
-export type IntegerPlace = "value" | "set" | "map";
+export type IntegerPosition = "value" | "set" | "map";
 
 /**
  * Class metadata for the parser, as plain data: passed to each worker when it
@@ -24,7 +24,7 @@ export interface ClassHints {
 export interface ClassHint {
   readonly columns: readonly string[];
   /** Fields in which XML-RPC sends integers without a tag. */
-  readonly integers: Readonly<Record<string, IntegerPlace>>;
+  readonly integers: Readonly<Record<string, IntegerPosition>>;
 }
 
 /** Indexes of a class for the splitters. */
@@ -33,7 +33,7 @@ export interface ClassLayout {
   readonly columns: NameIndex;
   readonly integers: NameIndex;
   /** In the order of `integers`. */
-  readonly integerPlaces: readonly IntegerPlace[];
+  readonly integerPositions: readonly IntegerPosition[];
 }
 
 /** Class layouts of one thread, created from the hints. */
@@ -67,7 +67,7 @@ export class ClassRegistry {
       name,
       columns: new NameIndex(hint.columns),
       integers: new NameIndex(Object.keys(hint.integers)),
-      integerPlaces: Object.values(hint.integers),
+      integerPositions: Object.values(hint.integers),
     };
     // Limited, as a malicious pool can send any number of class names.
     if (this.#models.size < 1000) this.#models.set(name, model);

@@ -51,7 +51,7 @@ const output = new JsonOutput();
 /** State between two pieces: plain data. */
 interface JsonInXmlState {
   /** `detect`: not known yet. `xml`: plain XML-RPC. `json`: inside the string. `close`: after the string. */
-  place: "detect" | "xml" | "json" | "close";
+  phase: "detect" | "xml" | "json" | "close";
   /** The string is in a `<string>` element. */
   tagged: boolean;
   /**
@@ -75,7 +75,7 @@ interface JsonInXmlState {
 export function jsonInXml(xml: Format): Format {
   return (input, classes) => {
     const state = (input.state as JsonInXmlState | undefined) ?? {
-      place: "detect",
+      phase: "detect",
       tagged: false,
       struct: "none",
       ready: 0,
@@ -118,14 +118,14 @@ class JsonInXmlReader {
     const state = this.#state;
     const cursor = new XmlCursor(bytes, end, final);
     let at = start;
-    if (state.place === "detect") at = this.#detect(cursor, at);
-    if (state.place === "xml") {
+    if (state.phase === "detect") at = this.#detect(cursor, at);
+    if (state.phase === "xml") {
       const inner = { ...this.#input, state: state.inner };
       const output = this.#xml(inner, this.#classes);
       state.inner = output.state;
       return { ...output, state };
     }
-    if (state.place === "json") return this.#split(cursor, at);
+    if (state.phase === "json") return this.#split(cursor, at);
     return this.#close(cursor, at);
   }
 
@@ -142,7 +142,7 @@ class JsonInXmlReader {
     if (inside >= cursor.end) throw cursor.missing();
     const first = cursor.bytes[inside]!;
     const isJson = value >= 0 ? JSON_STARTS.has(first) : first === OPEN_BRACE;
-    state.place = isJson ? "json" : "xml";
+    state.phase = isJson ? "json" : "xml";
     state.tagged = string >= 0;
     state.struct = isJson && value >= 0 ? "found" : "none";
     return isJson ? at : start;
@@ -181,7 +181,7 @@ class JsonInXmlReader {
     if (state.struct === "found") state.struct = "begun";
     state.ready = split.tail.length;
     if (!isWhole) return this.#rest(stop, split);
-    state.place = "close";
+    state.phase = "close";
     state.answer = split.answer;
     return this.#tryClose(cursor, stop, split);
   }

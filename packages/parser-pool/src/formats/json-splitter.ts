@@ -22,12 +22,12 @@ import {
 } from "./json-scanner.js";
 
 /** Where the next unit (a member, a record, an event) is in the answer. */
-type Place = "start" | "envelope" | "records" | "struct" | "events" | "done";
+type Phase = "start" | "envelope" | "records" | "struct" | "events" | "done";
 
 /** State between two pieces: plain data. */
 export interface JsonState {
-  place: Place;
-  /** No unit of this place has been read yet: no comma is expected. */
+  phase: Phase;
+  /** No unit of this phase has been read yet: no comma is expected. */
   first: boolean;
   hasValue: boolean;
   /** The value is neither a map of records nor a struct of events. */
@@ -79,7 +79,7 @@ export class JsonSplitter {
     this.#events = new EventReader(this.#scanner, classes, builder);
     this.#used = input.start;
     this.#state = (input.state as JsonState | undefined) ?? {
-      place: "start",
+      phase: "start",
       first: true,
       hasValue: false,
       hasUnexpectedValue: false,
@@ -112,7 +112,7 @@ export class JsonSplitter {
 
   /** Reads one unit. @returns whether more may follow */
   #step(): boolean {
-    switch (this.#state.place) {
+    switch (this.#state.phase) {
       case "start":
         return this.#start();
       case "envelope":
@@ -149,28 +149,28 @@ export class JsonSplitter {
     return false;
   }
 
-  #enter(place: Place, used: number): void {
-    this.#state.place = place;
+  #enter(phase: Phase, used: number): void {
+    this.#state.phase = phase;
     this.#state.first = true;
     this.#used = used;
   }
 
-  /** Reads one unit of a list that ends with `close`, after which `outside` is the place. */
-  #unit(close: number, outside: Place, read: (at: number) => number): boolean {
+  /** Reads one unit of a list that ends with `close`, after which `outside` is the phase. */
+  #unit(close: number, outside: Phase, read: (at: number) => number): boolean {
     const scanner = this.#scanner;
     const state = this.#state;
     let at = scanner.peek(this.#used);
     if (scanner.bytes[at] === close) {
       this.#used = at + 1;
-      state.place = outside;
+      state.phase = outside;
       state.first = false;
       return true;
     }
     if (!state.first) at = scanner.peek(scanner.expect(at, COMMA));
-    const { place } = state;
+    const { phase } = state;
     const used = read(at);
-    // A unit that opens an inner list has already changed the place.
-    if (state.place === place) {
+    // A unit that opens an inner list has already changed the phase.
+    if (state.phase === phase) {
       this.#used = used;
       state.first = false;
     }

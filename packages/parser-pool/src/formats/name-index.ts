@@ -7,7 +7,7 @@ interface Entry {
 const SLOTS = 128;
 
 /** Addresses in the memory of WebAssembly. */
-export interface NameIndexPlace {
+export interface NameIndexOffsets {
   readonly slotsAt: number;
   readonly entriesAt: number;
   readonly namesAt: number;
@@ -32,7 +32,7 @@ export class NameIndex {
    * Writes the index for assembly/split-records.ts: one byte per slot (entry plus
    * one), 16 bytes per entry (address and length of the name, index, next entry plus one).
    */
-  writeTo(memory: Uint8Array, at: NameIndexPlace): void {
+  writeTo(memory: Uint8Array, at: NameIndexOffsets): void {
     const view = new DataView(memory.buffer, memory.byteOffset);
     let entries = 0;
     let names = at.namesAt;

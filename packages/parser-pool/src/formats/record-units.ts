@@ -146,13 +146,13 @@ export function usesRecordUnits(): boolean {
 }
 
 /** In the folder above the compiled files, and beside a bundle. */
-const PLACES = ["../split-records.wasm", "./split-records.wasm"];
+const LOCATIONS = ["../split-records.wasm", "./split-records.wasm"];
 
 function load(): RecordUnits | null {
   try {
-    const file = PLACES.map((place) => new URL(place, import.meta.url)).find(
-      (url) => existsSync(url),
-    );
+    const file = LOCATIONS.map(
+      (location) => new URL(location, import.meta.url),
+    ).find((url) => existsSync(url));
     if (file === undefined) return null;
     return new RecordUnits(new WebAssembly.Module(readFileSync(file)));
   } catch {

@@ -26,11 +26,11 @@ import {
 import { XmlTranscoder } from "./xml-transcoder.js";
 
 /** Where the next unit (a member, a record, an event) is in the answer. */
-type Place = "start" | "envelope" | "records" | "struct" | "events" | "done";
+type Phase = "start" | "envelope" | "records" | "struct" | "events" | "done";
 
 /** State between two pieces: plain data. */
 interface XmlState {
-  place: Place;
+  phase: Phase;
   hasValue: boolean;
   /** The value is neither a map of records nor a struct of events. */
   hasUnexpectedValue: boolean;
@@ -90,7 +90,7 @@ class XmlReader {
     this.#events = new XmlEventReader(tools);
     this.#used = start;
     this.#state = (input.state as XmlState | undefined) ?? {
-      place: "start",
+      phase: "start",
       hasValue: false,
       hasUnexpectedValue: false,
       hasNoStatus: false,
@@ -131,7 +131,7 @@ class XmlReader {
 
   /** Reads one unit. @returns whether more may follow */
   #step(): boolean {
-    switch (this.#state.place) {
+    switch (this.#state.phase) {
       case "start":
         this.#start();
         return true;
@@ -174,8 +174,8 @@ class XmlReader {
     return false;
   }
 
-  #enter(place: Place, used: number): void {
-    this.#state.place = place;
+  #enter(phase: Phase, used: number): void {
+    this.#state.phase = phase;
     this.#used = used;
   }
 
@@ -185,13 +185,13 @@ class XmlReader {
     return at;
   }
 
-  /** Reads one member of a struct, or its end, after which `outside` is the place. */
-  #member(outside: Place, read: (name: string, at: number) => number): void {
+  /** Reads one member of a struct, or its end, after which `outside` is the phase. */
+  #member(outside: Phase, read: (name: string, at: number) => number): void {
     const transcoder = this.#transcoder;
-    const { place } = this.#state;
+    const { phase } = this.#state;
     const member = transcoder.member(this.#used);
     if (member < 0) {
-      const end = this.#closed(transcoder.structEnd, CLOSINGS[place]!);
+      const end = this.#closed(transcoder.structEnd, CLOSINGS[phase]!);
       this.#enter(outside, end);
       return;
     }
@@ -200,8 +200,8 @@ class XmlReader {
     const name = JSON.parse(output.text(from, output.used)) as string;
     output.used = from;
     const at = read(name, value);
-    // A member that opens an inner list has already changed the place.
-    if (this.#state.place === place)
+    // A member that opens an inner list has already changed the phase.
+    if (this.#state.phase === phase)
       this.#used = this.#cursor.expect(at, MEMBER_END);
   }
 

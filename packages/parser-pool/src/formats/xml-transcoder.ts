@@ -1,4 +1,4 @@
-import type { ClassLayout, IntegerPlace } from "./class-registry.js";
+import type { ClassLayout, IntegerPosition } from "./class-registry.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { JsonOutput } from "./json-output.js";
@@ -75,8 +75,12 @@ export class XmlTranscoder {
     this.#maxDepth = maxDepth;
   }
 
-  /** Converts a `<value>`. @param place where it contains integers */
-  value(pos: number, place: IntegerPlace | undefined, depth: number): number {
+  /** Converts a `<value>`. @param position where it contains integers */
+  value(
+    pos: number,
+    position: IntegerPosition | undefined,
+    depth: number,
+  ): number {
     const cursor = this.#cursor;
     const at = cursor.accept(pos, VALUE);
     if (at < 0) {
@@ -85,13 +89,13 @@ export class XmlTranscoder {
       this.#output.ascii('""');
       return cursor.tagEnd;
     }
-    if (cursor.bytes[at] !== LT) return this.#untagged(at, place, depth);
+    if (cursor.bytes[at] !== LT) return this.#untagged(at, position, depth);
     const empty = cursor.quick(at, VALUE_END);
     if (empty >= 0) {
       this.#output.ascii('""');
       return empty;
     }
-    return cursor.expect(this.#typed(at, place, depth), VALUE_END);
+    return cursor.expect(this.#typed(at, position, depth), VALUE_END);
   }
 
   /** Converts the members of a record, after its `<struct>`: notes columns, converts integers to numbers. */
@@ -118,7 +122,7 @@ export class XmlTranscoder {
       const column = model.columns.find(bytes, start, length);
       const integer = model.integers.find(bytes, start, length);
       const from = output.used;
-      at = this.value(at, model.integerPlaces[integer], depth);
+      at = this.value(at, model.integerPositions[integer], depth);
       if (column >= 0) {
         pairs[columnsUsed + 2 * column] = from;
         pairs[columnsUsed + 2 * column + 1] = output.used - from;
@@ -160,7 +164,7 @@ export class XmlTranscoder {
   /** `<value>text</value>`, or white space before the tag of a type. */
   #untagged(
     pos: number,
-    place: IntegerPlace | undefined,
+    position: IntegerPosition | undefined,
     depth: number,
   ): number {
     const cursor = this.#cursor;
@@ -169,22 +173,26 @@ export class XmlTranscoder {
     const end = this.#string(pos);
     const after = cursor.accept(end, VALUE_END);
     if (after >= 0) {
-      if (place === "value") this.#asInteger(from);
+      if (position === "value") this.#asInteger(from);
       return after;
     }
     if (cursor.space(pos) !== end) throw cursor.unexpected(end, VALUE_END.text);
     output.used = from;
-    return cursor.expect(this.#typed(end, place, depth), VALUE_END);
+    return cursor.expect(this.#typed(end, position, depth), VALUE_END);
   }
 
   /** Converts the content of a `<value>`, from the tag of the type to its closing tag. */
-  #typed(pos: number, place: IntegerPlace | undefined, depth: number): number {
+  #typed(
+    pos: number,
+    position: IntegerPosition | undefined,
+    depth: number,
+  ): number {
     const cursor = this.#cursor;
     const output = this.#output;
     const array = cursor.quick(pos, ARRAY);
-    if (array >= 0) return this.#array(array, place, depth + 1);
+    if (array >= 0) return this.#array(array, position, depth + 1);
     const struct = cursor.quick(pos, STRUCT);
-    if (struct >= 0) return this.#struct(struct, place, depth + 1);
+    if (struct >= 0) return this.#struct(struct, position, depth + 1);
     const type = this.#typeAt(pos);
     if (type !== undefined)
       return type.toJson === undefined
@@ -192,8 +200,8 @@ export class XmlTranscoder {
         : this.#literal(this.#typeEnd, type, type.toJson);
     const tag = cursor.tag(pos);
     const at = cursor.tagEnd;
-    if (tag === STRUCT.text) return this.#struct(at, place, depth + 1);
-    if (tag === ARRAY.text) return this.#array(at, place, depth + 1);
+    if (tag === STRUCT.text) return this.#struct(at, position, depth + 1);
+    if (tag === ARRAY.text) return this.#array(at, position, depth + 1);
     const constant = CONSTANTS.get(tag);
     if (constant === undefined) throw badAnswer(`the tag ${tag} in a value`);
     output.ascii(constant);
@@ -213,9 +221,13 @@ export class XmlTranscoder {
     return TYPES.find(({ open }) => open.text === tag);
   }
 
-  #struct(pos: number, place: IntegerPlace | undefined, depth: number): number {
+  #struct(
+    pos: number,
+    position: IntegerPosition | undefined,
+    depth: number,
+  ): number {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
-    const inner = place === "map" ? "value" : undefined;
+    const inner = position === "map" ? "value" : undefined;
     const output = this.#output;
     output.byte(OPEN_BRACE);
     let at = pos;
@@ -231,9 +243,13 @@ export class XmlTranscoder {
     return this.structEnd;
   }
 
-  #array(pos: number, place: IntegerPlace | undefined, depth: number): number {
+  #array(
+    pos: number,
+    position: IntegerPosition | undefined,
+    depth: number,
+  ): number {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
-    const inner = place === "set" ? "value" : undefined;
+    const inner = position === "set" ? "value" : undefined;
     const cursor = this.#cursor;
     const output = this.#output;
     output.byte(OPEN_BRACKET);

@@ -1,7 +1,7 @@
 import type {
   ClassRegistry,
   ClassLayout,
-  IntegerPlace,
+  IntegerPosition,
 } from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import { SLACK, type FormatInput, type FormatOutput } from "./format.js";
@@ -100,7 +100,7 @@ function recordOf(record: XmlValue, model: ClassLayout): string {
   return members(record, (value, name) => {
     const bytes = Buffer.from(name);
     const index = model.integers.find(bytes, 0, bytes.length);
-    return jsonOf(value, model.integerPlaces[index]);
+    return jsonOf(value, model.integerPositions[index]);
   });
 }
 
@@ -114,17 +114,17 @@ function members(
   return `{${texts.join()}}`;
 }
 
-function jsonOf(value: XmlValue, place?: IntegerPlace): string {
+function jsonOf(value: XmlValue, position?: IntegerPosition): string {
   if (typeof value === "string")
-    return place === "value"
+    return position === "value"
       ? (integerOf(value) ?? JSON.stringify(value))
       : JSON.stringify(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) {
-    const inner = place === "set" ? "value" : undefined;
+    const inner = position === "set" ? "value" : undefined;
     return `[${value.map((item) => jsonOf(item, inner)).join()}]`;
   }
-  const inner = place === "map" ? "value" : undefined;
+  const inner = position === "map" ? "value" : undefined;
   return members(value, (member) => jsonOf(member, inner));
 }

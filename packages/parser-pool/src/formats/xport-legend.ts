@@ -14,7 +14,7 @@ export interface ReadLegend {
   /** Number of columns in the table. */
   readonly columns: number;
   /** Index in the table for each column of the answer; -1: left out. */
-  readonly places: Int32Array;
+  readonly positions: Int32Array;
   /** See XportTable. */
   text(): Uint8Array<ArrayBuffer>;
 }
@@ -53,14 +53,14 @@ export class LegendBuilder {
     const key = createHash("sha1").update(bytes).digest("base64");
     const entries = this.#group();
     const starts = startsOf(entries);
-    const places = new Int32Array(this.length).fill(-1);
+    const positions = new Int32Array(this.length).fill(-1);
     let columns = 0;
     for (const [i, { group }] of entries.entries()) {
       if (group < 0) continue;
-      places[i] = starts[group]!++;
+      positions[i] = starts[group]!++;
       columns++;
     }
-    return { key, columns, places, text: () => this.#write(entries) };
+    return { key, columns, positions, text: () => this.#write(entries) };
   }
 
   /** Entries of one object are usually adjacent: only the first one needs a lookup. */

@@ -76,9 +76,9 @@ export class XportBuilder {
     if (this.#times.length > 0 && this.#columns !== this.#legend.length)
       throw badAnswer("the legend is not as long as the rows");
     const legend = this.#legend.read();
-    const { key, columns, places } = legend;
+    const { key, columns, positions } = legend;
     return {
-      ...this.#inOrder(columns, places),
+      ...this.#inOrder(columns, positions),
       step,
       columns,
       legendKey: key,
@@ -89,7 +89,7 @@ export class XportBuilder {
   /** Rows ordered by time; missing rows are filled with NaN. */
   #inOrder(
     columns: number,
-    places: Int32Array,
+    positions: Int32Array,
   ): Pick<XportTable, "rows" | "values" | "end"> {
     const times = this.#times;
     if (times.length === 0)
@@ -103,10 +103,10 @@ export class XportBuilder {
     if (rows > times.length) values.fill(NaN);
     for (const [i, time] of times.entries()) {
       const to = Math.round((time - oldest) / this.step) * columns;
-      const from = i * places.length;
-      for (let column = 0; column < places.length; column++) {
-        const place = places[column]!;
-        if (place >= 0) values[to + place] = this.#cells[from + column]!;
+      const from = i * positions.length;
+      for (let column = 0; column < positions.length; column++) {
+        const position = positions[column]!;
+        if (position >= 0) values[to + position] = this.#cells[from + column]!;
       }
     }
     return { rows, values, end: newest };

@@ -31,10 +31,10 @@ export const GENESIS = "0".repeat(64);
 /** Replaces characters that cannot be stored and truncates long texts: the audit log rejects no entry. */
 export function toAuditRow(
   entry: AuditEntry,
-  place: { seq: number; time: number; previous: string },
+  position: { seq: number; time: number; previous: string },
 ): AuditRow {
   const row = {
-    ...place,
+    ...position,
     user_id: storable(entry.userId),
     user_name: storable(entry.userName),
     address: storable(entry.address),

@@ -98,14 +98,14 @@ function recordAnswer(
   return { json: () => [rowJson(row)], xml: () => [rowXml(row)] };
 }
 
-interface Place {
+interface FieldName {
   readonly className: string;
   readonly field: string;
 }
 
 type Access = (
   context: CoreContext,
-  place: Place,
+  name: FieldName,
   params: readonly XapiValue[],
 ) => unknown;
 
@@ -125,7 +125,7 @@ function hasField(className: string, field: string): boolean {
 
 function getField(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref]: readonly XapiValue[],
 ): Answer {
   const value = db.get(className, ref as string)[field]!;
@@ -138,7 +138,7 @@ function getField(
 
 function setField(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref, value]: readonly XapiValue[],
 ): void {
   if (value === undefined) throw unknownMethod(`${className}.set_${field}`);
@@ -149,7 +149,7 @@ function setField(
 
 function addToMap(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref, key, value]: readonly XapiValue[],
 ): void {
   const map = db.get(className, ref as string)[field] as XapiMap;
@@ -167,7 +167,7 @@ function addToMap(
 
 function removeFromMap(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref, key]: readonly XapiValue[],
 ): void {
   const map = db.get(className, ref as string)[field] as XapiMap;
@@ -179,7 +179,7 @@ function removeFromMap(
 
 function addToSet(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref, value]: readonly XapiValue[],
 ): void {
   const set = db.get(className, ref as string)[field] as readonly XapiValue[];
@@ -190,7 +190,7 @@ function addToSet(
 
 function removeFromSet(
   { db }: CoreContext,
-  { className, field }: Place,
+  { className, field }: FieldName,
   [ref, value]: readonly XapiValue[],
 ): void {
   const set = db.get(className, ref as string)[field] as readonly XapiValue[];

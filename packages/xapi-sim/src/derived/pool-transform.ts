@@ -2,7 +2,7 @@ const HEX = Buffer.from("0123456789abcdef", "latin1");
 const digitOf = new Uint8Array(256);
 HEX.forEach((code, digit) => (digitOf[code] = digit));
 
-/** Values at a place of the template that differ in each pool. */
+/** Values at a position of the template that differ in each pool. */
 export const PlaceKind = {
   /** Eight hexadecimal digits: how a uuid begins, of a reference or not. */
   id: 0,
@@ -36,7 +36,7 @@ export class PoolTransform {
     this.#address = Buffer.from(String(100 + (number % ADDRESSES)));
   }
 
-  /** Writes over the place at `at`. */
+  /** Writes over the position at `at`. */
   apply(bytes: Buffer, at: number, kind: number): void {
     if (kind === PlaceKind.id) this.#changeId(bytes, at);
     else (kind === PlaceKind.name ? this.#name : this.#address).copy(bytes, at);

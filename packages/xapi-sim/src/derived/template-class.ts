@@ -22,7 +22,7 @@ export class TemplateClass {
   readonly #bytes: Buffer;
   readonly #starts: Uint32Array;
   readonly #ends: Uint32Array;
-  readonly #places: Uint32Array;
+  readonly #positions: Uint32Array;
   readonly #kinds: Uint8Array;
   readonly #byRef: ReadonlyMap<string, number>;
   readonly #byUuid = new Map<string, number>();
@@ -41,8 +41,8 @@ export class TemplateClass {
       this.#ends[i] = at + ref.length + '"":'.length + length;
       at = this.#ends[i] + 1;
     });
-    const found = findPlaces(bytes);
-    this.#places = Uint32Array.from(found, ([place]) => place);
+    const found = findPositions(bytes);
+    this.#positions = Uint32Array.from(found, ([position]) => position);
     this.#kinds = Uint8Array.from(found, ([, kind]) => kind);
   }
 
@@ -94,16 +94,16 @@ export class TemplateClass {
   #derived(from: number, to: number, transform: PoolTransform): Buffer {
     const bytes = Buffer.allocUnsafeSlow(to - from);
     this.#bytes.copy(bytes, 0, from, to);
-    const places = this.#places;
-    for (let i = firstFrom(places, from); i < places.length; i++) {
-      if (places[i]! >= to) break;
-      transform.apply(bytes, places[i]! - from, this.#kinds[i]!);
+    const positions = this.#positions;
+    for (let i = firstFrom(positions, from); i < positions.length; i++) {
+      if (positions[i]! >= to) break;
+      transform.apply(bytes, positions[i]! - from, this.#kinds[i]!);
     }
     return bytes;
   }
 }
 
-function findPlaces(bytes: Buffer): [place: number, kind: number][] {
+function findPositions(bytes: Buffer): [position: number, kind: number][] {
   const found: [number, number][] = [];
   // One character a byte: indexes are offsets.
   for (const { 0: text, index } of bytes.toString("latin1").matchAll(PLACES))
@@ -113,13 +113,13 @@ function findPlaces(bytes: Buffer): [place: number, kind: number][] {
   return found;
 }
 
-/** Index of the first place that is not before `from`. */
-function firstFrom(places: Uint32Array, from: number): number {
+/** Index of the first position that is not before `from`. */
+function firstFrom(positions: Uint32Array, from: number): number {
   let low = 0;
-  let high = places.length;
+  let high = positions.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (places[middle]! < from) low = middle + 1;
+    if (positions[middle]! < from) low = middle + 1;
     else high = middle;
   }
   return low;

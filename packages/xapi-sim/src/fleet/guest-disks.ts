@@ -44,11 +44,11 @@ export function addDisks(
 function addDisk(
   builder: FleetBuilder,
   owner: DiskOwner,
-  place: { readonly sr: DraftObject; readonly position: number },
+  location: { readonly sr: DraftObject; readonly position: number },
 ): GuestDisk {
   const attached = owner.state === "Running" || owner.state === "Paused";
-  const vdi = addGuestVdi(builder, owner, { ...place, attached });
-  const userdevice = userDevice(place.position);
+  const vdi = addGuestVdi(builder, owner, { ...location, attached });
+  const userdevice = userDevice(location.position);
   const vbd = builder.add("VBD", {
     VM: owner.vm.ref,
     VDI: vdi.ref,
@@ -60,7 +60,7 @@ function addDisk(
     }),
     device: attached ? deviceName(Number(userdevice)) : "",
     userdevice,
-    bootable: place.position === 0,
+    bootable: location.position === 0,
     mode: "RW",
     type: "Disk",
     unpluggable: true,
@@ -189,7 +189,7 @@ function addCdDrive(
   });
 }
 
-/** The place of a disk on the bus; the fourth belongs to the CD drive. */
+/** The position of a disk on the bus; the fourth belongs to the CD drive. */
 export function userDevice(position: number): string {
   return String(position < 3 ? position : position + 1);
 }

@@ -73,7 +73,7 @@ function addSnapshot(
   addSnapshotDevices(builder, snapshot, builder.random.pick(around.networks));
 }
 
-interface DiskPlace {
+interface SnapshotDisk {
   readonly snapshot: DraftObject;
   readonly position: number;
   readonly snapshot_time: string;
@@ -82,12 +82,12 @@ interface DiskPlace {
 function addSnapshotDisk(
   builder: FleetBuilder,
   guest: Guest,
-  place: DiskPlace,
+  disk: SnapshotDisk,
 ): void {
-  const { snapshot, position } = place;
+  const { snapshot, position } = disk;
   builder.add("VBD", {
     VM: snapshot.ref,
-    VDI: addSnapshotVdi(builder, guest, place),
+    VDI: addSnapshotVdi(builder, guest, disk),
     allowed_operations: ["attach"],
     userdevice: userDevice(position),
     bootable: position === 0,
@@ -101,7 +101,7 @@ function addSnapshotDisk(
 function addSnapshotVdi(
   builder: FleetBuilder,
   guest: Guest,
-  { position, snapshot_time }: DiskPlace,
+  { position, snapshot_time }: SnapshotDisk,
 ): string {
   const { ref, record } = guest.disks[position]!.vdi;
   const sr = builder.get(record["SR"] as string);

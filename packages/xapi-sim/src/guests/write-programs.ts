@@ -13,7 +13,7 @@ export interface WriteProgram {
   readonly pattern: WritePattern;
   /** How much is written. */
   readonly bytes: number;
-  /** The same seed writes the same bytes to the same places. Default 1. */
+  /** The same seed writes the same bytes to the same regions. Default 1. */
   readonly seed?: number;
   /** Part of the disk that is written to, in bytes. Default: the whole disk. */
   readonly offset?: number;
@@ -46,19 +46,19 @@ export function* writesOf(
   const random = createRandom(program.seed ?? 1);
   const offset = Math.min(program.offset ?? 0, size);
   const length = Math.min(program.length ?? size, size - offset);
-  const places = patterns[program.pattern]({ offset, length }, random);
+  const regions = patterns[program.pattern]({ offset, length }, random);
   let left = Math.min(program.bytes, length === 0 ? 0 : program.bytes);
-  for (const place of places) {
+  for (const region of regions) {
     if (left <= 0) return;
-    const count = Math.min(place.length, left);
-    yield { offset: place.offset, bytes: content(count, random) };
+    const count = Math.min(region.length, left);
+    yield { offset: region.offset, bytes: content(count, random) };
     left -= count;
   }
 }
 
-type Places = (region: Region, random: Random) => Generator<Region>;
+type RegionPattern = (region: Region, random: Random) => Generator<Region>;
 
-const patterns: Readonly<Record<WritePattern, Places>> = {
+const patterns: Readonly<Record<WritePattern, RegionPattern>> = {
   random: randomBlocks,
   sequential: sequentialPieces,
   filesystem: fileSystem,

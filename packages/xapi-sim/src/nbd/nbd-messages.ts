@@ -11,11 +11,11 @@ export const nbdMessages: CoreTable = {
     const vdi = db.get("VDI", ref);
     const exportname = exportName(text(vdi, "uuid"), session.ref);
     const hosts = hostsOf(context, text(vdi, "SR"));
-    const places = await Promise.all(
+    const endpoints = await Promise.all(
       hosts.map((host) => core.nbd.addressOf(host)),
     );
     const infos = new Map(
-      places.map(({ address, port, certificate, subject }) => [
+      endpoints.map(({ address, port, certificate, subject }) => [
         `${address}:${port}`,
         { exportname, address, port, cert: certificate, subject },
       ]),

@@ -27,17 +27,17 @@ export class NbdServers {
   #identity: TlsIdentity | undefined;
   #stopped = false;
 
-  /** @param place `tls`: the identity of the pool, if it has one */
+  /** @param options `tls`: the identity of the pool, if it has one */
   constructor(
     parts: NbdParts,
-    place: {
+    options: {
       readonly membership: Membership;
       readonly tls: TlsIdentity | undefined;
     },
   ) {
     this.#parts = parts;
-    this.#membership = place.membership;
-    if (place.tls !== undefined) this.#identity = place.tls;
+    this.#membership = options.membership;
+    if (options.tls !== undefined) this.#identity = options.tls;
   }
 
   /** Address of the NBD server of a host: that of the coordinator if the host has no listener of its own. */

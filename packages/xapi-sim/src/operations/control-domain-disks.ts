@@ -13,7 +13,7 @@ export function attachToControlDomain(
   { vdi, mode }: { readonly vdi: string; readonly mode: "RO" | "RW" },
 ): string {
   const VM = text(db.get("host", host), "control_domain");
-  const userdevice = freePlace(db, VM);
+  const userdevice = freeDevice(db, VM);
   const vbd = db.create("VBD", {
     VM,
     VDI: vdi,
@@ -53,11 +53,11 @@ export async function withAttached<T>(
   }
 }
 
-function freePlace(db: Database, vm: string): string {
+function freeDevice(db: Database, vm: string): string {
   const taken = refs(db.get("VM", vm), "VBDs").map((ref) =>
     text(db.get("VBD", ref), "userdevice"),
   );
-  let place = 0;
-  while (taken.includes(String(place))) place++;
-  return String(place);
+  let device = 0;
+  while (taken.includes(String(device))) device++;
+  return String(device);
 }

@@ -155,11 +155,11 @@ export class FailoverModel {
     const counts = new Int32Array(this.#hosts.length);
     for (const vm of refs(this.#db.get("VM_group", group), "VMs")) {
       const record = this.#db.get("VM", vm);
-      const places = new Set([
+      const candidates = new Set([
         text(record, "resident_on"),
         text(record, "scheduled_to_be_resident_on"),
       ]);
-      for (const host of places) {
+      for (const host of candidates) {
         const index = this.#indexOf.get(host);
         if (index !== undefined) counts[index]!++;
       }

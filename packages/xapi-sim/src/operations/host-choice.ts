@@ -37,11 +37,11 @@ function groupMembersOn(db: Database, vm: string, host: string): number {
     .filter((other) => other !== vm)
     .filter((other) => {
       const record = db.get("VM", other);
-      const places = [
+      const candidates = [
         text(record, "resident_on"),
         text(record, "scheduled_to_be_resident_on"),
       ];
-      return places.includes(host);
+      return candidates.includes(host);
     }).length;
 }
 

@@ -174,20 +174,20 @@ function assertFits(db: CallContext["db"], record: XapiRecord): void {
     throw new XapiFailure("VDI_READONLY", [vdi]);
   if (text(record, "type") === "CD" && text(record, "mode") !== "RO")
     throw new XapiFailure("VBD_CDS_MUST_BE_READONLY");
-  const place = text(record, "userdevice");
-  if (!DEVICE.test(place)) throw new XapiFailure("INVALID_DEVICE", [place]);
+  const device = text(record, "userdevice");
+  if (!DEVICE.test(device)) throw new XapiFailure("INVALID_DEVICE", [device]);
   for (const ref of refs(vm, "VBDs"))
     if (
-      place !== "autodetect" &&
-      text(db.get("VBD", ref), "userdevice") === place
+      device !== "autodetect" &&
+      text(db.get("VBD", ref), "userdevice") === device
     )
-      throw new XapiFailure("DEVICE_ALREADY_EXISTS", [place]);
+      throw new XapiFailure("DEVICE_ALREADY_EXISTS", [device]);
 }
 
 /** A number, a Linux device name, or a request for a free one. */
 const DEVICE = /^(|autodetect|\d+|(xvd|hd|sd)[a-z]{1,2}\d*)$/;
 
-/** `autodetect` takes the first free place. */
+/** `autodetect` takes the first free device. */
 function placeFor(db: CallContext["db"], record: XapiRecord): string {
   const requested = text(record, "userdevice");
   if (requested !== "autodetect" && requested !== "") return requested;
@@ -196,7 +196,7 @@ function placeFor(db: CallContext["db"], record: XapiRecord): string {
       text(db.get("VBD", ref), "userdevice"),
     ),
   );
-  let place = 0;
-  while (taken.has(String(place))) place++;
-  return String(place);
+  let device = 0;
+  while (taken.has(String(device))) device++;
+  return String(device);
 }

@@ -26,21 +26,21 @@ export function duplicateVdi(
   const { db, clock, random } = context;
   const vdi = db.get("VDI", source);
   const uuid = random.uuid();
-  const place = sr ?? text(vdi, "SR");
+  const target = sr ?? text(vdi, "SR");
   // A full copy, to another SR or not, has no parent.
   const parent =
-    sr === undefined && hasChains(db, place) ? branch(context, source) : "";
+    sr === undefined && hasChains(db, target) ? branch(context, source) : "";
   const physical_utilisation =
     sr === undefined
       ? sharedSize(context, vdi, isSnapshot)
       : int(vdi, "physical_utilisation");
-  takeSpace(context, place, physical_utilisation);
-  addAllocation(context, place, int(vdi, "virtual_size"));
+  takeSpace(context, target, physical_utilisation);
+  addAllocation(context, target, int(vdi, "virtual_size"));
   const copy = db.create("VDI", {
     ...vdi,
     uuid,
     location: uuid,
-    SR: place,
+    SR: target,
     physical_utilisation,
     VBDs: [],
     crash_dumps: [],

@@ -157,7 +157,7 @@ export function copyVbd(
       ? text(vbd, "VDI")
       : duplicateVdi(context, vdi, {
           isSnapshot: to.isSnapshot,
-          ...placeOf(db.get("VDI", vdi), to.derivation),
+          ...targetSrOf(db.get("VDI", vdi), to.derivation),
         }),
     currently_attached: false,
     device: "",
@@ -165,7 +165,7 @@ export function copyVbd(
   });
 }
 
-function placeOf(
+function targetSrOf(
   vdi: XapiRecord,
   { sr, isFull }: Derivation,
 ): { readonly sr?: string } {

@@ -36,7 +36,7 @@ export const vmProvisionOperations: OperationTable = {
 };
 
 interface ProvisionDisk {
-  readonly place: string;
+  readonly device: string;
   readonly size: number;
   /** uuid of the SR; empty: the pool's default. */
   readonly sr: string;
@@ -49,7 +49,7 @@ function disksIn(xml: string): readonly ProvisionDisk[] {
     const value = (name: string) =>
       new RegExp(`\\b${name}="([^"]*)"`).exec(attributes!)?.[1] ?? "";
     return {
-      place: value("device"),
+      device: value("device"),
       size: Number(value("size")),
       sr: value("sr"),
       bootable: value("bootable") === "true",
@@ -73,7 +73,7 @@ function addDisk(
   const VDI = db.create("VDI", {
     uuid,
     location: uuid,
-    name_label: `${text(db.get("VM", vm), "name_label")} ${disk.place}`,
+    name_label: `${text(db.get("VM", vm), "name_label")} ${disk.device}`,
     name_description: "Created by template provisioner",
     SR: sr,
     virtual_size,
@@ -84,7 +84,7 @@ function addDisk(
   const vbd = db.create("VBD", {
     VM: vm,
     VDI,
-    userdevice: disk.place,
+    userdevice: disk.device,
     bootable: disk.bootable,
     mode: "RW",
     type: "Disk",

@@ -96,17 +96,17 @@ export const vmResourceOperations: OperationTable = {
     db.update("VM", vm!, { VCPUs_params });
   },
   "VM.get_allowed_VBD_devices": ({ db }, params) =>
-    freePlaces(db, textParam(params, 0), {
+    freeDevices(db, textParam(params, 0), {
       className: "VBD",
       field: "VBDs",
-      place: "userdevice",
+      deviceField: "userdevice",
       limit: 255,
     }),
   "VM.get_allowed_VIF_devices": ({ db }, params) =>
-    freePlaces(db, textParam(params, 0), {
+    freeDevices(db, textParam(params, 0), {
       className: "VIF",
       field: "VIFs",
-      place: "device",
+      deviceField: "device",
       limit: 16,
     }),
   "VM.assert_operation_valid": ({ db }, params) => {
@@ -243,14 +243,19 @@ function takeMemory(db: Database, before: XapiRecord, after: XapiRecord): void {
   releaseMemory(db, host, -more);
 }
 
-function freePlaces(
+function freeDevices(
   db: Database,
   vm: string,
-  device: { className: string; field: string; place: string; limit: number },
+  device: {
+    className: string;
+    field: string;
+    deviceField: string;
+    limit: number;
+  },
 ): readonly string[] {
   const taken = new Set(
     refs(db.get("VM", vm), device.field).map((ref) =>
-      text(db.get(device.className, ref), device.place),
+      text(db.get(device.className, ref), device.deviceField),
     ),
   );
   return Array.from({ length: device.limit }, (_, place) =>

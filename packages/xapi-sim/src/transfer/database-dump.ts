@@ -112,7 +112,7 @@ export function readDump(xml: string): {
   };
   const [major, minor] = [pair("schema_major_vsn"), pair("schema_minor_vsn")];
   if (!xml.trimEnd().endsWith("</database>"))
-    throw new Error("the dump breaks off");
+    throw new Error("the dump is incomplete");
   const tables = new Map<string, Map<string, DumpedRow>>();
   let rows = new Map<string, DumpedRow>();
   let className = "";

@@ -126,7 +126,7 @@ export function targetSr(
  * XAPI itself reads an archive up to the padding after the last file; the program
  * that unpacks a compressed one reads to the end.
  * @returns whether bytes of the request are unread
- * @throws XapiFailure for an archive that is none, or that breaks off
+ * @throws XapiFailure for an invalid or incomplete archive
  */
 async function receive(
   request: HandlerRequest,

@@ -59,7 +59,7 @@ export async function* readTar(
     while (length < count) {
       const next = await chunks.next();
       if (next.done === true)
-        throw new ArchiveTruncated("the archive breaks off");
+        throw new ArchiveTruncated("the archive is incomplete");
       parts.push(next.value);
       length += next.value.length;
     }

@@ -35,7 +35,7 @@ export function parentLocators(base: string): readonly Locator[] {
   ];
 }
 
-/** Place of the table of blocks: behind the header and a sector for each locator. */
+/** Offset of the table of blocks: behind the header and a sector for each locator. */
 export function tableAt({ base }: VhdDisk): number {
   const locators = base === undefined ? 0 : parentLocators(base).length;
   return HEADER_AT + HEADER_SIZE + locators * SECTOR;
@@ -84,8 +84,8 @@ export function makeHeader(disk: VhdDisk): Buffer {
       header.write(platform, at, "latin1");
       header.writeUInt32BE(SECTOR, at + 4);
       header.writeUInt32BE(path.length, at + 8);
-      const place = HEADER_AT + HEADER_SIZE + i * SECTOR;
-      header.writeBigUInt64BE(BigInt(place), at + 16);
+      const offset = HEADER_AT + HEADER_SIZE + i * SECTOR;
+      header.writeBigUInt64BE(BigInt(offset), at + 16);
     }
   }
   header.writeUInt32BE(checksum(header), 36);

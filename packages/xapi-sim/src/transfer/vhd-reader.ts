@@ -7,40 +7,40 @@ import {
   UNUSED,
 } from "./vhd-format.js";
 
-/** Thrown for what is no dynamic or differencing VHD, or not a whole one. */
+/** The input is not a dynamic or differencing VHD, or is incomplete. */
 export class BadVhd extends Error {}
 
-/** Reads bytes as they arrive, a number at a time. */
-class Taker {
+/** Reads bytes of a stream in pieces of requested lengths. */
+class ByteReader {
   #rest: Buffer = Buffer.alloc(0);
   readonly #chunks: AsyncIterator<Buffer>;
-  taken = 0;
+  position = 0;
 
   constructor(body: AsyncIterable<Buffer>) {
     this.#chunks = body[Symbol.asyncIterator]();
   }
 
-  async take(count: number): Promise<Buffer> {
+  async read(count: number): Promise<Buffer> {
     if (count < 0) throw new BadVhd("its parts overlap");
     const parts = [this.#rest];
     let length = this.#rest.length;
     while (length < count) {
       const next = await this.#chunks.next();
-      if (next.done === true) throw new BadVhd("it breaks off");
+      if (next.done === true) throw new BadVhd("it ends early");
       parts.push(next.value);
       length += next.value.length;
     }
     const all = parts.length === 1 ? this.#rest : Buffer.concat(parts);
     this.#rest = all.subarray(count);
-    this.taken += count;
+    this.position += count;
     return all.subarray(0, count);
   }
 
-  /** Up to this place of the file, without keeping what is there. */
-  async skipTo(place: number): Promise<void> {
-    if (place < this.taken) throw new BadVhd("its parts overlap");
-    while (this.taken < place)
-      await this.take(Math.min(1 << 20, place - this.taken));
+  /** Discards bytes up to this offset of the file. */
+  async skipTo(offset: number): Promise<void> {
+    if (offset < this.position) throw new BadVhd("its parts overlap");
+    while (this.position < offset)
+      await this.read(Math.min(1 << 20, offset - this.position));
   }
 
   async drain(): Promise<void> {
@@ -60,29 +60,29 @@ export async function readVhd(
     readonly write: (offset: number, bytes: Buffer) => void;
   },
 ): Promise<void> {
-  const taker = new Taker(body);
-  const footer = await taker.take(SECTOR);
+  const reader = new ByteReader(body);
+  const footer = await reader.read(SECTOR);
   const headerAt = readFooter(footer, disk.size);
-  await taker.skipTo(headerAt);
-  const header = await taker.take(HEADER_SIZE);
+  await reader.skipTo(headerAt);
+  const header = await reader.read(HEADER_SIZE);
   if (header.toString("latin1", 0, 8) !== "cxsparse" || !isWhole(header, 36))
     throw new BadVhd("its header is damaged");
-  await taker.skipTo(Number(header.readBigUInt64BE(16)));
+  await reader.skipTo(Number(header.readBigUInt64BE(16)));
   const entries = header.readUInt32BE(28);
   const blockSize = header.readUInt32BE(32);
-  const table = await taker.take(entries * 4);
+  const table = await reader.read(entries * 4);
   for (const { index, sector } of blocksIn(table)) {
-    await taker.skipTo(sector * SECTOR);
+    await reader.skipTo(sector * SECTOR);
     const bits = Math.ceil(blockSize / SECTOR / 8 / SECTOR) * SECTOR;
-    const bitmap = Buffer.from(await taker.take(bits));
-    const block = await taker.take(blockSize);
+    const bitmap = Buffer.from(await reader.read(bits));
+    const block = await reader.read(blockSize);
     for (const [first, end] of runsOf(bitmap, blockSize / SECTOR))
       disk.write(
         index * blockSize + first * SECTOR,
         block.subarray(first * SECTOR, end * SECTOR),
       );
   }
-  await readLastFooter(taker, footer);
+  await readLastFooter(reader, footer);
 }
 
 /** @returns where the header is */
@@ -128,10 +128,13 @@ function* runsOf(bitmap: Buffer, sectors: number): Generator<[number, number]> {
 }
 
 /** Between the table and the footer there may be unreferenced data. */
-async function readLastFooter(taker: Taker, footer: Buffer): Promise<void> {
+async function readLastFooter(
+  reader: ByteReader,
+  footer: Buffer,
+): Promise<void> {
   for (;;) {
-    const sector = await taker.take(SECTOR);
+    const sector = await reader.read(SECTOR);
     if (sector.equals(footer)) break;
   }
-  await taker.drain();
+  await reader.drain();
 }

@@ -17,7 +17,7 @@ import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
 import { checksumOf, readChecksumName } from "./xva-checksums.js";
 
-export interface ImportPlace {
+export interface ImportTarget {
   /** Disks are made on an SR; or (metadata) they exist, named by uuids unless the map says otherwise. */
   readonly disks:
     | { readonly sr: string }
@@ -44,7 +44,7 @@ const made = new Set([
  */
 export class XvaImport {
   readonly #context: HandlerContext;
-  readonly #place: ImportPlace;
+  readonly #target: ImportTarget;
   readonly #refs = new Map<string, string>();
   #objects: readonly OvaObject[] = [];
   #created: { className: string; ref: string }[] = [];
@@ -52,9 +52,9 @@ export class XvaImport {
   #last: TarFile | undefined;
   #damaged = 0;
 
-  constructor(context: HandlerContext, place: ImportPlace) {
+  constructor(context: HandlerContext, target: ImportTarget) {
     this.#context = context;
-    this.#place = place;
+    this.#target = target;
   }
 
   /** @throws XapiFailure */
@@ -80,7 +80,7 @@ export class XvaImport {
     const { db, task } = this.#context;
     if (this.#objects.length === 0)
       throw new XapiFailure("IMPORT_ERROR_PREMATURE_EOF");
-    if (this.#damaged > 0 && !this.#place.force)
+    if (this.#damaged > 0 && !this.#target.force)
       throw new XapiFailure("IMPORT_ERROR_SOME_CHECKSUMS_FAILED");
     const vms = this.#created.filter(({ className }) => className === "VM");
     for (const { ref } of vms) {
@@ -120,7 +120,7 @@ export class XvaImport {
       if (className === "VM") this.#makeRoom(record);
     const images = imagesOf(objects);
     const isFound = ({ className, id }: OvaObject) =>
-      images.has(id) || (className === "VDI" && !("sr" in this.#place.disks));
+      images.has(id) || (className === "VDI" && !("sr" in this.#target.disks));
     for (const { id, className, record } of objects)
       if (className === "network")
         this.#refs.set(id, networkFor(this.#context, record));
@@ -139,7 +139,7 @@ export class XvaImport {
   /** A VM that is restored takes the place of the one with its uuid. @throws XapiFailure */
   #makeRoom(record: XapiRecord): void {
     const { db } = this.#context;
-    const { restore, force } = this.#place;
+    const { restore, force } = this.#target;
     const same = restore ? db.byUuid("VM", text(record, "uuid")) : undefined;
     if (same === undefined) return;
     if (!force) throw new XapiFailure("DUPLICATE_VM", [same]);
@@ -154,7 +154,7 @@ export class XvaImport {
    */
   #find(record: XapiRecord, isImage: boolean): string {
     const { db } = this.#context;
-    const { disks, force } = this.#place;
+    const { disks, force } = this.#target;
     const uuid = text(record, "uuid");
     const named = "existing" in disks ? disks.existing.get(uuid) : undefined;
     const requested = named ?? uuid;
@@ -176,7 +176,7 @@ export class XvaImport {
 
   /** Of an import with disks. */
   get #sr(): string {
-    const { disks } = this.#place;
+    const { disks } = this.#target;
     return "sr" in disks ? disks.sr : NULL_REF;
   }
 
@@ -206,7 +206,7 @@ export class XvaImport {
 
   /** Returns the fields of an imported object that differ from the exported one. */
   #adjusted(className: string, record: XapiRecord): XapiRecord {
-    const { restore } = this.#place;
+    const { restore } = this.#target;
     const sr = this.#sr;
     const { uuid, ...rest } = record;
     const { task, random, db } = this.#context;

@@ -126,7 +126,7 @@ async function* unpackPlain(
     let length = rest.length;
     while (length < count) {
       const next = await chunks.next();
-      if (next.done === true) throw new Error("the zstd stream breaks off");
+      if (next.done === true) throw new Error("the zstd stream is incomplete");
       parts.push(next.value);
       length += next.value.length;
     }

@@ -9,7 +9,7 @@ export interface ObjectFacts {
   /** The power state of a VM; for a host whether it is enabled and alive. */
   readonly state: string;
   /** The host of a running VM; the VM of a snapshot. */
-  readonly place: string;
+  readonly location: string;
 }
 
 /** Shares equal facts: there are few combinations of state and host. */
@@ -19,11 +19,11 @@ export class FactsDictionary {
   of(object: ObjectReader): ObjectFacts {
     const type = textOf(object.value(["type"]));
     const state = stateOf(type, object);
-    const place = placeOf(type, state, object);
-    const key = `${type}\n${state}\n${place}`;
+    const location = locationOf(type, state, object);
+    const key = `${type}\n${state}\n${location}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const facts = { type, state, place };
+    const facts = { type, state, location };
     // Facts of snapshots are unique per VM and not shared.
     if (type !== SNAPSHOT) this.#known.set(key, facts);
     return facts;
@@ -39,7 +39,7 @@ function stateOf(type: string, object: ObjectReader): string {
   return `${object.value(["enabled"]) === true ? "in use" : "disabled"}, ${isSeen ? "seen" : "lost"}`;
 }
 
-function placeOf(type: string, state: string, object: ObjectReader): string {
+function locationOf(type: string, state: string, object: ObjectReader): string {
   if (type === "VM") {
     const isUp = state === "Running" || state === "Paused";
     return isUp ? textOf(object.value(["$container"])) : "";

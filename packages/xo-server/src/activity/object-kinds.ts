@@ -64,7 +64,7 @@ function vmChanges(before: ObjectFacts, after: ObjectFacts): ActivityKind[] {
     return kind === undefined ? [] : [kind];
   }
   const isUp = after.state === "Running" || after.state === "Paused";
-  return isUp && before.place !== after.place ? ["vm.moved"] : [];
+  return isUp && before.location !== after.location ? ["vm.moved"] : [];
 }
 
 function powerKind(before: string, after: string): ActivityKind | undefined {

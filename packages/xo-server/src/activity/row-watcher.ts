@@ -66,7 +66,7 @@ export class RowWatcher implements RowObserver {
     if (name !== was)
       this.#report(row, kindOf(after.type, "renamed"), { was: was ?? "" });
     for (const kind of changesOf(before, after))
-      this.#report(row, kind, this.#places(kind, before, after));
+      this.#report(row, kind, this.#locations(kind, before, after));
   }
 
   rowRemoved(row: number): void {
@@ -107,8 +107,9 @@ export class RowWatcher implements RowObserver {
     const facts = this.#facts[row];
     if (kind === undefined || facts === undefined) return;
     const pool = this.#poolIds[row];
-    const { type, place } = facts;
-    const of = type === "VM-snapshot" ? this.#related(place, "VM") : undefined;
+    const { type, location } = facts;
+    const of =
+      type === "VM-snapshot" ? this.#related(location, "VM") : undefined;
     this.#options.onEvent({
       kind,
       type,
@@ -120,17 +121,17 @@ export class RowWatcher implements RowObserver {
     });
   }
 
-  #places(
+  #locations(
     kind: ActivityKind,
     before: ObjectFacts,
     after: ObjectFacts,
   ): Partial<ActivityEvent> {
     const from =
       kind === "vm.moved" || kind === "vm.stopped" || kind === "vm.suspended"
-        ? this.#related(before.place, "host")
+        ? this.#related(before.location, "host")
         : undefined;
     const to = kind.startsWith("vm.")
-      ? this.#related(after.place, "host")
+      ? this.#related(after.location, "host")
       : undefined;
     return {
       ...(from === undefined ? {} : { from }),

@@ -27,7 +27,7 @@ export async function startStore(
 ): Promise<Store> {
   const { config, loggers, clock, env } = options;
   const { demo, demoDataDir } = options;
-  const place =
+  const location =
     demo !== undefined && demoDataDir !== undefined
       ? toDemoOptions(demoDataDir)
       : isTemporary(options)
@@ -40,7 +40,7 @@ export async function startStore(
         : toStoreOptions(config, env);
   const { isNewStore = false } = options;
   const store = await openStore({
-    ...place,
+    ...location,
     ...options.storeCosts,
     create: isNewStore ? "always" : "first-start",
     ...(clock === undefined ? {} : { clock }),

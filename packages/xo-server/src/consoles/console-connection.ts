@@ -127,7 +127,7 @@ export class ConsoleConnection implements Client {
       this.#end("the console has ended", NORMAL);
     });
     const breakOff = () => {
-      this.#end("the connection to the console broke off", NORMAL);
+      this.#end("the connection to the console was lost", NORMAL);
     };
     stream.on("close", breakOff);
     if (stream.destroyed) breakOff();

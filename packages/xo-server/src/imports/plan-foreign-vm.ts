@@ -53,13 +53,13 @@ export function planForeignVm(
       platform: platformOf(vm, Number(vcpus)),
     },
     biosStrings: {},
-    disks: vm.disks.map(({ id, name: disk, size, place }) => ({
+    disks: vm.disks.map(({ id, name: disk, size, position }) => ({
       name: id,
       size,
       label: `${name} ${disk}`,
       description: "",
-      userdevice: String(place < CD_DRIVE ? place : place + 1),
-      bootable: place === 0,
+      userdevice: String(position < CD_DRIVE ? position : position + 1),
+      bootable: position === 0,
       mode: "RW",
     })),
     vifs: [],

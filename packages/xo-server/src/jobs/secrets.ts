@@ -48,10 +48,10 @@ function walk(
   // fromEntries defines own members, even for `__proto__`.
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
-      const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const pointer = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
       const found = isSecret(key, member)
-        ? replace(member, place)
-        : walk(member, place, replace);
+        ? replace(member, pointer)
+        : walk(member, pointer, replace);
       return [key, found];
     }),
   );

@@ -43,7 +43,7 @@ export const diskCreate = defineOperation({
     id: ({ sr }) => sr,
   },
   changes: true,
-  handler: async ({ sr, vm, name, size, ...place }, context) => {
+  handler: async ({ sr, vm, name, size, ...attachment }, context) => {
     if (vm) context.check("administrate:attach-disk", "*", vm);
     const owner = vm && context.objects.get(vm, "VM", "VM-template");
     const storage = context.objects.get(sr, "SR");
@@ -55,7 +55,7 @@ export const diskCreate = defineOperation({
           created.add(`disk ${name}`, (pool) =>
             pool.callAsync("VDI.destroy", [ref]),
           );
-          return attach(owner, ref, place);
+          return attach(owner, ref, attachment);
         });
       return ref;
     };
@@ -94,12 +94,19 @@ export async function createDisk(
   return vdi as string;
 }
 
-type Place = Pick<Static<typeof newDisk>, "bootable" | "mode" | "position">;
+type AttachmentSettings = Pick<
+  Static<typeof newDisk>,
+  "bootable" | "mode" | "position"
+>;
 
 async function attach(
   { xapi, ref: vm, object }: PoolObject,
   vdi: string,
-  { bootable = false, mode = "RW", position = "autodetect" }: Place,
+  {
+    bootable = false,
+    mode = "RW",
+    position = "autodetect",
+  }: AttachmentSettings,
 ): Promise<void> {
   const vbd = await xapi.call("VBD.create", [
     newVbd({ VM: vm, VDI: vdi, bootable, mode, userdevice: position }),

@@ -199,8 +199,8 @@ async function restorePool(
     },
     async (task) => {
       const { xapi } = objects.forTask(task).get(pool, "pool");
-      const place = { repository, backup, dryRun };
-      await restoreDatabase(xapi, services.backupRepositories, place, task);
+      const options = { repository, backup, dryRun };
+      await restoreDatabase(xapi, services.backupRepositories, options, task);
       return true;
     },
   );
@@ -227,8 +227,8 @@ async function restoreServer(
       params: { id },
     },
     async (task) => {
-      const place = { repository, backup };
-      await restoreConfiguration(store, backupRepositories, place, task);
+      const options = { repository, backup };
+      await restoreConfiguration(store, backupRepositories, options, task);
       backupArchives.refreshAll();
       return true;
     },

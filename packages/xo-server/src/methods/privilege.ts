@@ -141,8 +141,8 @@ function check({
       const { data, message } = error as XoError;
       const known = data["reason"];
       const reason = `selector: ${typeof known === "string" ? known : message}`;
-      const place = { instancePath: "/selector", keyword: "filter" };
-      const errors = [{ ...place, message: reason }];
+      const location = { instancePath: "/selector", keyword: "filter" };
+      const errors = [{ ...location, message: reason }];
       throw new XoError("INVALID_PARAMETERS", { reason, errors }, error);
     }
   return { resource: type };

@@ -157,13 +157,13 @@ async function copyRole(
   return copy.id;
 }
 
-const places = {
+const grantees = {
   user: { key: "userId", give: "AttachAclV2User", take: "DetachAclV2User" },
   group: { key: "groupId", give: "AttachAclV2Group", take: "DetachAclV2Group" },
 } as const;
 
 const grantOperations = (["user", "group"] as const).flatMap((type) => {
-  const { key, give, take } = places[type];
+  const { key, give, take } = grantees[type];
   const noun = type === "user" ? "User" : "Group";
   const shape = {
     params: Type.Object(

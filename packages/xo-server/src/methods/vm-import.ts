@@ -63,8 +63,8 @@ export const vmImport = defineOperation({
     const poolId = String(storage.object["$pool"]);
     context.check("administrate:import-vm", "pool", poolId);
     const pool = context.objects.get(poolId, "pool");
-    const place = { operation: "vm.import", pool, storage };
-    return offerImport(context, place, {
+    const request = { operation: "vm.import", pool, storage };
+    return offerImport(context, request, {
       format: type,
       networks: data.networks,
       changes: {
@@ -109,8 +109,8 @@ export const poolImportVm = defineOperation({
       });
     context.check("administrate:create-vdi", "SR", target);
     const storage = context.objects.get(target, "SR");
-    const place = { operation: "pool.importVm", pool, storage };
-    return offerImport(context, place, { format, networks });
+    const request = { operation: "pool.importVm", pool, storage };
+    return offerImport(context, request, { format, networks });
   },
 });
 
@@ -145,7 +145,7 @@ interface Upload {
   readonly changes?: ForeignVmChanges;
 }
 
-interface Place {
+interface ImportRequest {
   readonly operation: string;
   readonly pool: PoolObject;
   readonly storage: PoolObject;
@@ -153,7 +153,7 @@ interface Place {
 
 function offerImport(
   context: OperationContext,
-  { operation, pool, storage }: Place,
+  { operation, pool, storage }: ImportRequest,
   { format, networks = [], changes }: Upload,
 ): Promise<{ $sendTo: string }> {
   const { objects } = context;

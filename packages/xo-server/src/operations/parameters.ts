@@ -176,11 +176,11 @@ function readAlias(
  */
 function toSentence({ path, reason }: SchemaProblem): string {
   if (reason.startsWith("unknown ")) return reason;
-  const place = toDottedPath(path);
-  if (place === "") return reason;
+  const location = toDottedPath(path);
+  if (location === "") return reason;
   return / is missing/.test(reason)
-    ? `${place}.${reason}`
-    : `${place} ${reason}`;
+    ? `${location}.${reason}`
+    : `${location} ${reason}`;
 }
 
 function invalid(errors: readonly ErrorObject[]): XoError {

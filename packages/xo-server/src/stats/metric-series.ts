@@ -80,7 +80,7 @@ export class MetricSeries {
   at(time: number, column: number): number {
     const age = Math.round((this.#end - time) / this.step);
     if (age < 0 || age >= this.#rows) return NaN;
-    return this.#cells[this.#place(age) + column]!;
+    return this.#cells[this.#indexOf(age) + column]!;
   }
 
   /**
@@ -114,7 +114,7 @@ export class MetricSeries {
   }
 
   /** Index of the row with an age, in rows. */
-  #place(age: number): number {
+  #indexOf(age: number): number {
     const row = this.#next - 1 - age;
     return (row < 0 ? row + this.#capacity : row) * this.#width;
   }
@@ -130,10 +130,10 @@ export class MetricSeries {
   #fill(age: number, values: Float32Array, from: number): void {
     if (age >= this.#capacity) return;
     for (; this.#rows <= age; this.#rows++) {
-      const at = this.#place(this.#rows);
+      const at = this.#indexOf(this.#rows);
       this.#cells.fill(NaN, at, at + this.#width);
     }
-    const at = this.#place(age);
+    const at = this.#indexOf(age);
     for (let i = 0; i < this.#width; i++)
       if (Number.isNaN(this.#cells[at + i]!))
         this.#cells[at + i] = values[from + i]!;
@@ -144,7 +144,7 @@ export class MetricSeries {
     const rows = Math.min(this.#rows, capacity);
     const cells = new Float32Array(capacity * columns.length);
     for (let age = 0; age < rows; age++) {
-      const from = this.#place(age);
+      const from = this.#indexOf(age);
       const to = (rows - 1 - age) * columns.length;
       for (let i = 0; i < columns.length; i++) {
         const column = columns[i]!;

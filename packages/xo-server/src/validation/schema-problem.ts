@@ -83,10 +83,10 @@ function unknownMember(
   { error, noun }: { readonly error: ErrorObject; readonly noun: MemberNoun },
 ): SchemaProblem {
   const known = knownMembers(error);
-  const place = path.length === 0 ? "" : ` in ${toDottedPath(path)}`;
+  const location = path.length === 0 ? "" : ` in ${toDottedPath(path)}`;
   return {
     path: [...path, key],
-    reason: `unknown ${noun} "${key}"${place}; ${nearestOf(key, known, noun)}`,
+    reason: `unknown ${noun} "${key}"${location}; ${nearestOf(key, known, noun)}`,
   };
 }
 

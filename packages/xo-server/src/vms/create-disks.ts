@@ -25,19 +25,19 @@ export interface NewDiskContext {
 
 /** Creates, changes and deletes disks of a new VM as specified. */
 export async function createDisks(
-  place: NewDiskContext,
+  context: NewDiskContext,
   specs: readonly ResolvedDiskSpec[],
 ): Promise<void> {
-  const { VBDs } = await readRecord(place.xapi, "VM", place.vm);
-  const disks = disksOf(await readVbds(place.xapi, VBDs));
+  const { VBDs } = await readRecord(context.xapi, "VM", context.vm);
+  const disks = disksOf(await readVbds(context.xapi, VBDs));
   for (const [index, spec] of specs.entries()) {
     const vbd =
       spec.position === undefined
         ? undefined
         : disks.find(({ userdevice }) => userdevice === spec.position);
     const isFirst = index === 0 && disks.length === 0;
-    if (vbd !== undefined) await changeDisk(place, vbd, spec);
-    else if (!spec.destroy) await addDisk(place, spec, isFirst);
+    if (vbd !== undefined) await changeDisk(context, vbd, spec);
+    else if (!spec.destroy) await addDisk(context, spec, isFirst);
   }
 }
 
@@ -65,17 +65,17 @@ async function addDisk(
 }
 
 async function changeDisk(
-  place: NewDiskContext,
+  context: NewDiskContext,
   vbd: Vbd,
   spec: ResolvedDiskSpec,
 ): Promise<void> {
-  const { xapi } = place;
+  const { xapi } = context;
   if (spec.destroy) return removeDisk(xapi, vbd);
   const { SR, virtual_size } = await readRecord(xapi, "VDI", vbd.VDI);
   const vdi =
     spec.sr === undefined || spec.sr === SR
       ? vbd.VDI
-      : await moveDisk(place, vbd, spec.sr);
+      : await moveDisk(context, vbd, spec.sr);
   if (spec.name !== undefined)
     await xapi.call("VDI.set_name_label", [vdi, spec.name]);
   if (spec.description !== undefined)

@@ -45,12 +45,12 @@ export async function createVm(
   const vm = await readRecord(xapi, "VM", ref);
   for (const [message, ...params] of toSettings(vm))
     await xapi.call(`VM.${message}`, [ref, ...params]);
-  const place: NewDiskContext = { ...plan, xapi, vm: ref, rollback };
-  if (plan.disks !== undefined) await createDisks(place, plan.disks);
+  const context: NewDiskContext = { ...plan, xapi, vm: ref, rollback };
+  if (plan.disks !== undefined) await createDisks(context, plan.disks);
   await createVifs(plan, ref, vm);
-  await installFrom(plan, place, vm);
+  await installFrom(plan, context, vm);
   await furnish(plan, ref);
-  const configDrive = await configure(plan, place, vm.uuid);
+  const configDrive = await configure(plan, context, vm.uuid);
   return { ref, uuid: vm.uuid, configDrive };
 }
 

@@ -97,14 +97,17 @@ function labelEntry(label: string): Buffer {
   return entry;
 }
 
-interface Place {
+interface FilePosition {
   readonly index: number;
   readonly cluster: number;
   readonly size: number;
 }
 
 /** Entries of the long name, followed by the entry of the file with a generated short name. */
-function fileEntries(name: string, { index, cluster, size }: Place): Buffer[] {
+function fileEntries(
+  name: string,
+  { index, cluster, size }: FilePosition,
+): Buffer[] {
   const short = `FILE${index}`.padEnd(11);
   const entry = Buffer.alloc(ENTRY);
   entry.write(short, 0, "latin1");

@@ -7,7 +7,7 @@ import type { Repositories } from "../repositories/repositories.js";
 import type { RepositoryRecord } from "../repositories/repository-record.js";
 
 export interface RepairParts {
-  readonly repositories: Pick<Repositories, "all" | "get" | "placeOf" | "run">;
+  readonly repositories: Pick<Repositories, "all" | "get" | "accessOf" | "run">;
   readonly archives: Pick<Archives, "list">;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -45,7 +45,7 @@ export async function repairFromCopies(
         id,
         {
           type: "repair",
-          source: repositories.placeOf(other.id),
+          source: repositories.accessOf(other.id),
           packs,
           copies: Object.fromEntries(copies),
         },

@@ -17,7 +17,7 @@ import {
   type SourceBackup,
 } from "./mirror-index.js";
 
-export interface MirrorPlace {
+export interface MirrorTargetOptions {
   /** Id of the target. */
   readonly id: string;
   /** Id of the source repository. */
@@ -36,20 +36,20 @@ interface Totals {
 /** A repository that a mirror job copies into. */
 export class MirrorTarget {
   readonly #parts: MirrorKindParts;
-  readonly #place: MirrorPlace;
+  readonly #options: MirrorTargetOptions;
   #copies = new Map<string, readonly Copy[]>();
   #name: string;
   /** Why the target cannot be used. */
   #problem: Error | undefined;
 
-  constructor(parts: MirrorKindParts, place: MirrorPlace) {
+  constructor(parts: MirrorKindParts, options: MirrorTargetOptions) {
     this.#parts = parts;
-    this.#place = place;
-    this.#name = place.id;
+    this.#options = options;
+    this.#name = options.id;
   }
 
   get id(): string {
-    return this.#place.id;
+    return this.#options.id;
   }
 
   /** Name of the target, or its id if it was removed. */
@@ -67,7 +67,7 @@ export class MirrorTarget {
     try {
       this.#name = repositories.get(this.id).name;
       await archives.refresh(this.id, isResumed);
-      const { source, job } = this.#place;
+      const { source, job } = this.#options;
       const { repository = source } = repositories.get(source).state;
       const list = index.list({ repository: this.id });
       this.#copies = new Map(await groupCopies(list, { job, repository }));
@@ -144,7 +144,7 @@ export class MirrorTarget {
     },
   ): Promise<Copy> {
     const { repositories } = this.#parts;
-    const { id, source, job, maxRate } = this.#place;
+    const { id, source, job, maxRate } = this.#options;
     const base = chooseBase(time, backups, copies);
     const { repository = source } = repositories.get(source).state;
     const mirror: MirrorProperty = { job, repository, backup };

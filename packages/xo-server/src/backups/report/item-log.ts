@@ -54,9 +54,9 @@ export function toItemRunBody(
 ): ItemRunBody {
   const count = (...statuses: EntryStatus[]) =>
     entries.filter(({ status }) => statuses.includes(status)).length;
-  const places = entries.flatMap(({ repositories = [] }) => repositories);
+  const reports = entries.flatMap(({ repositories = [] }) => repositories);
   const sum = (key: "read" | "stored") =>
-    places.reduce((total, place) => total + (place[key] ?? 0), 0);
+    reports.reduce((total, report) => total + (report[key] ?? 0), 0);
   const { fitting, shortened } = fit(entries, withoutWarnings);
   return {
     items: fitting,

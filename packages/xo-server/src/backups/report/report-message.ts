@@ -20,10 +20,10 @@ interface ReportedEntry {
     readonly name_label: string;
     readonly reason: string;
   }[];
-  readonly repositories?: readonly ReportedPlace[];
+  readonly repositories?: readonly ReportedRepository[];
 }
 
-interface ReportedPlace {
+interface ReportedRepository {
   readonly name: string;
   readonly status: string;
   readonly mode?: string;
@@ -135,7 +135,7 @@ function placeLines({
   error,
   disks = [],
   ...figures
-}: ReportedPlace): string[] {
+}: ReportedRepository): string[] {
   const facts = [
     ...(mode === undefined ? [] : [mode]),
     ...figuresOf(figures),
@@ -162,7 +162,7 @@ function placeLines({
 function figuresOf({
   read,
   stored,
-}: Pick<ReportedPlace, "read" | "stored">): string[] {
+}: Pick<ReportedRepository, "read" | "stored">): string[] {
   return [
     ...(read === undefined ? [] : [`${sizeText(read)} read`]),
     ...(stored === undefined ? [] : [`${sizeText(stored)} stored`]),

@@ -5,7 +5,7 @@ import type {
   MirrorResult,
   OpenResult,
   RepositoryInspection,
-  RepositoryPlace,
+  RepositoryAccess,
   StorageLocation,
   WorkOperation,
 } from "@xo-server/backup";
@@ -183,7 +183,7 @@ export class Repositories {
   ): Promise<MirrorResult> {
     const result = await this.run<MirrorResult>(
       target,
-      { type: "mirror", source: this.placeOf(source), ...copy },
+      { type: "mirror", source: this.accessOf(source), ...copy },
       options,
     );
     await this.#keep(source, { anchor: result.sourceAnchor });
@@ -207,7 +207,7 @@ export class Repositories {
       {
         targets: targets.map(({ id, base }) => {
           const { name } = this.getEnabled(id);
-          return { name, base, place: this.placeOf(id) };
+          return { name, base, access: this.accessOf(id) };
         }),
         options,
       },
@@ -321,19 +321,19 @@ export class Repositories {
   }
 
   /** Location and keys, for orders only. @throws XoError as `getEnabled` */
-  placeOf(id: string): RepositoryPlace {
+  accessOf(id: string): RepositoryAccess {
     const record = this.getEnabled(id);
-    return this.#placeOf(record, this.#storageOf(record));
+    return this.#accessOf(record, this.#storageOf(record));
   }
 
   #storageOf({ id, url }: RepositoryRecord): StorageLocation {
     return toStorage({ ...parseRepositoryUrl(url), ...this.#secretOf(id) });
   }
 
-  #placeOf(
+  #accessOf(
     { id, state: { anchor } }: RepositoryRecord,
     storage: StorageLocation,
-  ): RepositoryPlace {
+  ): RepositoryAccess {
     const { store } = this.#options;
     const { recoveryKey } = store.backupRepositories.credentials(id);
     return {
@@ -356,7 +356,7 @@ export class Repositories {
   ): Promise<unknown> {
     try {
       return await this.#options.workers.run(
-        { ...this.#placeOf(record, storage), operation },
+        { ...this.#accessOf(record, storage), operation },
         options,
       );
     } catch (error) {

@@ -1,7 +1,7 @@
 import type {
   BackupOrderResult,
   BackupToSeveralOperation,
-  RepositoryPlace,
+  RepositoryAccess,
   SeveralBackupsResult,
 } from "@xo-server/backup";
 import { WorkerError } from "@xo-server/backup";
@@ -18,7 +18,7 @@ export interface SeveralTarget {
 interface PlacedTarget {
   readonly name: string;
   readonly base: string | undefined;
-  readonly place: RepositoryPlace;
+  readonly access: RepositoryAccess;
 }
 
 /**
@@ -43,8 +43,8 @@ export async function backUpToSeveral(
       {
         operation: {
           ...operation,
-          targets: targets.map(({ place, base }) => ({
-            repository: place,
+          targets: targets.map(({ access, base }) => ({
+            repository: access,
             ...(base === undefined ? {} : { base }),
           })),
         },

@@ -44,7 +44,7 @@ const ORDER_MS = 600_000;
 const KILL_MS = 10_000;
 
 /** A semaphore whose waiting callers are served in order. */
-class Places {
+class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -99,9 +99,9 @@ export class Workers {
   readonly #options: WorkersOptions;
   /** Signs orders; it exists as long as this process. */
   readonly #signingKey = generateKeyPairSync("ed25519").privateKey;
-  readonly #long: Places;
-  readonly #short = new Places(MAX_SHORT);
-  readonly #imports = new Places(MAX_IMPORTS);
+  readonly #long: Slots;
+  readonly #short = new Slots(MAX_SHORT);
+  readonly #imports = new Slots(MAX_IMPORTS);
   readonly #running = new Set<Worker>();
   readonly #stopping = new AbortController();
   readonly #start: NonNullable<WorkersOptions["start"]>;
@@ -111,7 +111,7 @@ export class Workers {
     const starter = new WorkerStarter();
     this.#start =
       options.start ?? ((order, more) => starter.start(order, more));
-    this.#long = new Places(options.maxWorkers);
+    this.#long = new Slots(options.maxWorkers);
   }
 
   /** Number of running workers. */
@@ -130,17 +130,17 @@ export class Workers {
     options: WorkerRunOptions = {},
   ): Promise<unknown> {
     const { signal } = options;
-    const places = this.#placesOf(order.operation);
+    const slots = this.#slotsOf(order.operation);
     const ending =
       signal === undefined
         ? this.#stopping.signal
         : AbortSignal.any([signal, this.#stopping.signal]);
     if (ending.aborted) throw this.#aborted();
-    await places.take(ending);
+    await slots.take(ending);
     try {
       return await this.#supervise(order, ending, options);
     } finally {
-      places.leave();
+      slots.leave();
     }
   }
 
@@ -153,7 +153,7 @@ export class Workers {
     );
   }
 
-  #placesOf({ type }: WorkOrder["operation"]): Places {
+  #slotsOf({ type }: WorkOrder["operation"]): Slots {
     if (type === "import") return this.#imports;
     return LONG.has(type) ? this.#long : this.#short;
   }

@@ -204,13 +204,13 @@ export async function restoreVtpm(
 
 function vifRecord(
   { device, mac, mtu, record }: PlannedVif,
-  place: {
+  target: {
     readonly vm: Ref;
     readonly network: Ref;
     readonly keepsMacs: boolean;
   },
 ): object {
-  const { vm, network, keepsMacs } = place;
+  const { vm, network, keepsMacs } = target;
   return {
     VM: vm,
     network,

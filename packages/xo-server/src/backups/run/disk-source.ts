@@ -117,9 +117,9 @@ export async function exportInstead(
   { vm, reason }: Replacement,
 ): Promise<DiskSource[]> {
   const srs = requests.map(({ disk }) => disk.sr);
-  const place = { path: "/export", query: { ref: vm } };
+  const request = { path: "/export", query: { ref: vm } };
   // The same endpoint for all disks: disks with equal endpoints are read from one export.
-  const endpoint = await endpointOf(xapi, srs, place);
+  const endpoint = await endpointOf(xapi, srs, request);
   return requests.map(({ snapshot: { uuid: vdi } }) => ({
     kind: "xva",
     input: { source: { type: "stream", format: "xva", vdi, ...endpoint } },
@@ -199,8 +199,8 @@ async function streamSource(
   disk: VmDisk,
   query: Readonly<Record<string, string>> & { readonly format: "vhd" | "raw" },
 ): Promise<BackupDisk["source"]> {
-  const place = { path: "/export_raw_vdi", query };
-  const endpoint = await endpointOf(xapi, [disk.sr], place);
+  const request = { path: "/export_raw_vdi", query };
+  const endpoint = await endpointOf(xapi, [disk.sr], request);
   return { type: "stream", format: query.format, ...endpoint };
 }
 
@@ -208,14 +208,14 @@ async function streamSource(
 async function endpointOf(
   xapi: Xapi,
   srs: readonly Ref[],
-  place: {
+  request: {
     readonly path: string;
     readonly query: Readonly<Record<string, string>>;
   },
 ): Promise<HttpEndpoint> {
   const host = await hostWithSrs(xapi, srs);
   const { url, headers, tls } = await xapi.streamTarget({
-    ...place,
+    ...request,
     ...(host === undefined ? {} : { host }),
   });
   return {

@@ -120,8 +120,8 @@ function entriesBefore({ interrupted }: KindRun): ItemLogEntry[] {
  */
 function sortAs(items: readonly RunItem[], entries: ItemLogEntry[]): void {
   const order = new Map(items.map((item, i) => [keyOf(item), i]));
-  const placeOf = (entry: ItemLogEntry) => order.get(keyOf(entry)) ?? -1;
-  entries.sort((a, b) => placeOf(a) - placeOf(b));
+  const positionOf = (entry: ItemLogEntry) => order.get(keyOf(entry)) ?? -1;
+  entries.sort((a, b) => positionOf(a) - positionOf(b));
 }
 
 function keyOf({ type, id }: RunItem): string {
