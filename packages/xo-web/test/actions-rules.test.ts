@@ -89,7 +89,7 @@ t.test("an action is for those of many that can", (t) => {
 t.test("one button shuts a VM down in any state", (t) => {
   const shown = (power_state: string) => {
     const objects = [vm({ power_state })];
-    const go = allActions.filter(({ place }) => place === "go");
+    const go = allActions.filter(({ slot }) => slot === "go");
     return bestOfPlaces(go, objects, en).map(({ id }) => id);
   };
   t.same(shown("Halted"), ["vm.start"]);

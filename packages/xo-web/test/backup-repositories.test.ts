@@ -8,7 +8,7 @@ import {
   reachabilityOf,
   unreadableStateOf,
   unusableOf,
-  toPlace,
+  toLocation,
   toUrl,
   type Repository,
 } from "../src/backup/repository.js";
@@ -152,16 +152,16 @@ t.test("damaged backups are counted once", async (t) => {
 
 t.test("a folder is a file URL", async (t) => {
   t.equal(toUrl(" /mnt/my backups "), "file:///mnt/my%20backups");
-  t.equal(toPlace("file:///mnt/my%20backups"), "/mnt/my backups");
-  t.equal(toPlace("file:///mnt/100%"), "file:///mnt/100%");
+  t.equal(toLocation("file:///mnt/my%20backups"), "/mnt/my backups");
+  t.equal(toLocation("file:///mnt/100%"), "file:///mnt/100%");
   t.equal(toUrl("s3://host/bucket"), "s3://host/bucket");
 });
 
 t.test("the form of a repository", async (t) => {
-  const entries = { ...toEntries(undefined), name: "a", place: "/b" };
-  t.same(inputErrorsOf({ ...entries, place: "b", name: " " }, false), {
+  const entries = { ...toEntries(undefined), name: "a", location: "/b" };
+  t.same(inputErrorsOf({ ...entries, location: "b", name: " " }, false), {
     name: "required",
-    place: "place",
+    location: "location",
     passphrase: "short",
   });
   const isNew = { ...entries, passphrase: "12345678", again: "1234567x" };

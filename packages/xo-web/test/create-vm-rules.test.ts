@@ -12,11 +12,11 @@ import {
   canCreate,
   problemsOf,
   totalsOf,
-  type Place,
+  type PoolResources,
 } from "../src/create-vm/problems.js";
 
 const GIB = 2 ** 30;
-const place: Place = {
+const resources: PoolResources = {
   hosts: [
     {
       id: "h",
@@ -47,9 +47,9 @@ const good: Draft = {
   name: "web",
   disks: [disk],
 };
-const codes = (change: Partial<Draft>, at: Partial<Place> = {}) =>
+const codes = (change: Partial<Draft>, at: Partial<PoolResources> = {}) =>
   Object.fromEntries(
-    [...problemsOf({ ...good, ...change }, { ...place, ...at })].map(
+    [...problemsOf({ ...good, ...change }, { ...resources, ...at })].map(
       ([field, { code }]) => [field, code],
     ),
   );
@@ -58,12 +58,12 @@ t.test(
   "a complete form has no problem, an empty one lists required fields",
   (t) => {
     t.same(codes({}), {});
-    t.ok(canCreate(problemsOf(good, place)));
+    t.ok(canCreate(problemsOf(good, resources)));
     t.same(codes({ template: "", name: " " }), {
       template: "template",
       name: "name",
     });
-    t.notOk(canCreate(problemsOf(emptyDraft, place)));
+    t.notOk(canCreate(problemsOf(emptyDraft, resources)));
     t.end();
   },
 );
@@ -71,7 +71,7 @@ t.test(
 t.test("names, counts and sizes are checked", (t) => {
   t.same(codes({ name: "taken" }), { name: "nameTaken" });
   t.ok(
-    canCreate(problemsOf({ ...good, name: "taken" }, place)),
+    canCreate(problemsOf({ ...good, name: "taken" }, resources)),
     "XAPI permits equal names",
   );
   t.same(codes({ count: 251, disks: [] }), { count: "count" });
@@ -87,7 +87,7 @@ t.test("disks of all VMs have to fit on their SR", (t) => {
   t.same(codes({ count: 10 }), {});
   t.same(codes({ count: 11 }), { "disk:0": "srFull" });
   const thin = { srs: [{ id: "sr", free: 1, isThin: true }] };
-  t.ok(canCreate(problemsOf(good, { ...place, ...thin })), "thin ones may");
+  t.ok(canCreate(problemsOf(good, { ...resources, ...thin })), "thin ones may");
   t.same(codes({}, { defaultSr: undefined }), { "disk:0": "noSr" });
   const unread = { isPoolKnown: false, defaultSr: undefined };
   t.same(codes({}, unread), {}, "the pool is still being read");

@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test("the same things have the same places", (t) => {
+t.test("the same data have the same layout", (t) => {
   t.same(layoutOf(280).rects, layoutOf(280).rects);
   t.end();
 });
@@ -157,7 +157,7 @@ t.test("the highest are found, the highest first", (t) => {
     [2, 4, 5],
   );
   t.same(
-    highest(values, 9, (place) => place !== 2),
+    highest(values, 9, (index) => index !== 2),
     [4, 5, 0, 3],
   );
   t.end();

@@ -7,7 +7,7 @@ const press = (key: string, more: Partial<Press> = {}): Press => ({
   key,
   isCommand: false,
   isAlt: false,
-  place: "page",
+  target: "page",
   time: 0,
   ...more,
 });
@@ -57,13 +57,13 @@ t.test("two keys in quick succession", async (t) => {
 t.test("nothing is requested during typing", async (t) => {
   const { shortcuts, done, add } = started();
   for (const keys of ["x", "Enter", "Mod+k"]) add(keys);
-  for (const place of ["field", "dialog", "console"] as const)
-    t.equal(shortcuts.press(press("x", { place })), false, place);
-  t.equal(shortcuts.press(press("Enter", { place: "control" })), false);
+  for (const target of ["field", "dialog", "console"] as const)
+    t.equal(shortcuts.press(press("x", { target })), false, target);
+  t.equal(shortcuts.press(press("Enter", { target: "control" })), false);
   t.same(done, []);
-  t.equal(shortcuts.press(press("x", { place: "control" })), true);
-  const command = (place: Press["place"]) =>
-    shortcuts.press(press("K", { isCommand: true, place }));
+  t.equal(shortcuts.press(press("x", { target: "control" })), true);
+  const command = (target: Press["target"]) =>
+    shortcuts.press(press("K", { isCommand: true, target }));
   t.equal(command("field"), true, "Control and a letter is no text");
   t.equal(command("console"), false, "the guest gets it");
 });

@@ -15,7 +15,7 @@ import { objectOfPath } from "../src/palette/route-object.js";
 t.test("exact names, then beginnings, texts, parts, the rest", async (t) => {
   const names = ["a db", "xdb", "DB", "db-10", "db-2", "other"];
   const ranked = rank(
-    names.map((name) => ({ name, place: 0 })),
+    names.map((name) => ({ name, typeRank: 0 })),
     "db",
   );
   t.same(
@@ -25,16 +25,16 @@ t.test("exact names, then beginnings, texts, parts, the rest", async (t) => {
   t.equal(fitOf("web server of Paris", "paris web"), 2, "words in any order");
   const [first] = rank(
     [
-      { name: "db", place: 2 },
-      { name: "db", place: 1 },
+      { name: "db", typeRank: 2 },
+      { name: "db", typeRank: 1 },
     ],
     "db",
   );
-  t.equal(first!.place, 1, "of the same name by type");
+  t.equal(first!.typeRank, 1, "of the same name by type");
   const [exact] = rank(
     [
-      { name: "db-1", place: 0 },
-      { name: "db", place: 5 },
+      { name: "db-1", typeRank: 0 },
+      { name: "db", typeRank: 5 },
     ],
     "db",
   );

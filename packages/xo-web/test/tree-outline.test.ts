@@ -49,8 +49,8 @@ function lines(outline: Outline, most = 20): string[] {
     const line = outline.at(at)!;
     const name =
       line.kind === "node"
-        ? `${line.node.key} ${String(line.node.place)}/${String(line.node.size)}`
-        : `${line.run.key}[${String(line.place)}]`;
+        ? `${line.node.key} ${String(line.node.position)}/${String(line.node.size)}`
+        : `${line.run.key}[${String(line.position)}]`;
     return " ".repeat(levelOf(line)) + name;
   });
 }
@@ -64,7 +64,7 @@ t.test("an open pool shows its hosts, and VMs without a host", async (t) => {
   t.same(lines(outline), [
     " pool p1 1/2",
     "  host h1 1/3",
-    ...[0, 1, 2].map((place) => `   host h1 VMs[${String(place)}]`),
+    ...[0, 1, 2].map((position) => `   host h1 VMs[${String(position)}]`),
     "  host h2 2/3",
     "  rest p1 3/3",
     " pool p2 2/2",

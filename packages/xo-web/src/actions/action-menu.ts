@@ -46,15 +46,15 @@ export function bestOfPlaces(
   objects: readonly ObjectRow[],
   text: Messages,
 ): readonly Action[] {
-  const places = new Map<string, Action>();
+  const slots = new Map<string, Action>();
   for (const action of actions) {
-    const place = action.place ?? action.id;
-    const other = places.get(place);
+    const slot = action.slot ?? action.id;
+    const other = slots.get(slot);
     const isBetter =
       other === undefined ||
       (other.refusal(objects, text) !== undefined &&
         action.refusal(objects, text) === undefined);
-    if (isBetter) places.set(place, action);
+    if (isBetter) slots.set(slot, action);
   }
-  return [...places.values()];
+  return [...slots.values()];
 }

@@ -162,14 +162,14 @@ export function daysLeft({
   return available / rate;
 }
 
-/** Converts the entered place of a repository, a folder or a URL, to a URL. */
-export function toUrl(place: string): string {
-  const trimmed = place.trim();
+/** Converts the entered location of a repository, a folder or a URL, to a URL. */
+export function toUrl(location: string): string {
+  const trimmed = location.trim();
   return trimmed.startsWith("/") ? `file://${encodeURI(trimmed)}` : trimmed;
 }
 
 /** The folder of a URL, as it is typed. */
-export function toPlace(url: string): string {
+export function toLocation(url: string): string {
   if (!url.startsWith("file:///")) return url;
   try {
     return decodeURI(url.slice("file://".length));

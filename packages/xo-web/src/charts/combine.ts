@@ -31,9 +31,8 @@ export function onGrid(
   const placed = new Array<number | null>(grid.length).fill(null);
   for (const [i, value] of points.entries()) {
     const time = from.end - (points.length - 1 - i) * from.step;
-    const place = grid.length - 1 - Math.round((grid.end - time) / grid.step);
-    if (value !== null && place >= 0 && place < grid.length)
-      placed[place] = value;
+    const cell = grid.length - 1 - Math.round((grid.end - time) / grid.step);
+    if (value !== null && cell >= 0 && cell < grid.length) placed[cell] = value;
   }
   return placed;
 }

@@ -2,7 +2,7 @@ import type { Draft } from "./draft.js";
 import { namesOf } from "./draft.js";
 
 /** Data for the validation of the form; sizes in bytes. */
-export interface Place {
+export interface PoolResources {
   /** Hosts that accept VMs. */
   readonly hosts: readonly {
     readonly id: string;
@@ -68,10 +68,10 @@ export function totalsOf(draft: Draft) {
 }
 
 /** Validates the form: the first problem of each field. */
-export function problemsOf(draft: Draft, place: Place): Problems {
+export function problemsOf(draft: Draft, resources: PoolResources): Problems {
   const problems = new Map<string, Problem>();
   for (const check of [checkBase, checkSize, checkDisks, checkVifs, checkSet])
-    for (const [field, problem] of check(draft, place))
+    for (const [field, problem] of check(draft, resources))
       if (!problems.has(field)) problems.set(field, problem);
   return problems;
 }
@@ -83,7 +83,7 @@ export function canCreate(problems: Problems): boolean {
 
 type Found = Iterable<[field: string, problem: Problem]>;
 
-function* checkBase(draft: Draft, { takenNames }: Place): Found {
+function* checkBase(draft: Draft, { takenNames }: PoolResources): Found {
   if (draft.template === "") yield ["template", { code: "template" }];
   if (draft.name.trim() === "") yield ["name", { code: "name" }];
   else if (namesOf(draft, 250).some((name) => takenNames.has(name)))
@@ -97,7 +97,7 @@ function* checkBase(draft: Draft, { takenNames }: Place): Found {
     yield ["cloudConfig", { code: "cloudConfig" }];
 }
 
-function* checkSize(draft: Draft, { hosts }: Place): Found {
+function* checkSize(draft: Draft, { hosts }: PoolResources): Found {
   const { cpus, coresPerSocket, memory } = draft;
   if (!Number.isInteger(cpus) || cpus < 1 || cpus > 254)
     yield ["cpus", { code: "cpus" }];
@@ -117,7 +117,7 @@ function* checkSize(draft: Draft, { hosts }: Place): Found {
 
 function* checkDisks(
   draft: Draft,
-  { srs, defaultSr, isPoolKnown }: Place,
+  { srs, defaultSr, isPoolKnown }: PoolResources,
 ): Found {
   const coming = new Map<string, number>();
   for (const { key, size, least, sr } of draft.disks) {
@@ -141,7 +141,10 @@ function* checkDisks(
 
 const MAC = /^([\da-f]{2}:){5}[\da-f]{2}$/i;
 
-function* checkVifs({ vifs, count }: Draft, { takenMacs }: Place): Found {
+function* checkVifs(
+  { vifs, count }: Draft,
+  { takenMacs }: PoolResources,
+): Found {
   const seen = new Set<string>();
   for (const { key, network, mac } of vifs) {
     const field = `vif:${key}`;
@@ -157,7 +160,7 @@ function* checkVifs({ vifs, count }: Draft, { takenMacs }: Place): Found {
   }
 }
 
-function* checkSet(draft: Draft, { limits, needsSet }: Place): Found {
+function* checkSet(draft: Draft, { limits, needsSet }: PoolResources): Found {
   if (needsSet && draft.resourceSet === "")
     yield ["resourceSet", { code: "needsSet" }];
   const totals = { ...totalsOf(draft), vms: draft.count };

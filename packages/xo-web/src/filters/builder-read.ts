@@ -23,47 +23,50 @@ export function readGroup(filter: Filter, type: string): BuilderGroup {
   return { kind: "group", mode: "all", parts: [part] };
 }
 
-interface Place {
+interface TermContext {
   readonly type: string;
   /** Path of the enclosing properties. */
   readonly names: readonly string[];
   readonly depth: number;
 }
 
-function readPart(filter: Filter, place: Place): BuilderRow | BuilderGroup {
+function readPart(
+  filter: Filter,
+  context: TermContext,
+): BuilderRow | BuilderGroup {
   switch (filter.kind) {
     case "and":
     case "or":
-      return readTerms(filter, place);
+      return readTerms(filter, context);
     case "property": {
-      const names = [...place.names, filter.name];
-      return readPart(filter.term, { ...place, names });
+      const names = [...context.names, filter.name];
+      return readPart(filter.term, { ...context, names });
     }
     case "not":
       // The negation of a nested value also matches objects without the property, so it differs from the
       // negation of the whole.
-      if (place.names.length > 0) throw new NotShownError(filter);
-      return negate(readPart(filter.term, place), filter);
+      if (context.names.length > 0) throw new NotShownError(filter);
+      return negate(readPart(filter.term, context), filter);
     case "truthy":
     case "compare":
     case "text":
     case "glob":
     case "regex":
-      return readValue(filter, place);
+      return readValue(filter, context);
   }
 }
 
 /** `tags:(a b)` are two rows: each is a condition on the same property. */
 function readTerms(
   filter: Filter & { kind: "and" | "or" },
-  place: Place,
+  context: TermContext,
 ): BuilderGroup {
-  if (place.depth === DEPTH) throw new NotShownError(filter);
+  if (context.depth === DEPTH) throw new NotShownError(filter);
   return {
     kind: "group",
     mode: filter.kind === "and" ? "all" : "any",
     parts: filter.terms.map((term) =>
-      readPart(term, { ...place, depth: place.depth + 1 }),
+      readPart(term, { ...context, depth: context.depth + 1 }),
     ),
   };
 }
@@ -83,7 +86,7 @@ function negate(part: BuilderRow | BuilderGroup, filter: Filter): BuilderRow {
   return { ...part, operator };
 }
 
-function readValue(filter: Filter, { type, names }: Place): BuilderRow {
+function readValue(filter: Filter, { type, names }: TermContext): BuilderRow {
   const property = propertiesOf(type).find(
     ({ path }) => filterNames(path).join("\0") === nameKey(names, filter),
   );

@@ -5,7 +5,7 @@ export interface CaretTerm {
   /** Names of the properties around the value, outermost first. */
   readonly names: readonly string[];
   /** `number`: after a comparison operator; `none`: nothing can be proposed here. */
-  readonly place: "term" | "number" | "none";
+  readonly kind: "term" | "number" | "none";
   /** Start of the text that a completion replaces, including an opening quote. */
   readonly from: number;
   readonly to: number;
@@ -38,7 +38,7 @@ class TermWalk {
   #names: string[] = [];
   #start: number | undefined;
   #name: string | undefined;
-  #place: CaretTerm["place"] = "term";
+  #kind: CaretTerm["kind"] = "term";
 
   constructor(text: string) {
     this.#text = text;
@@ -49,7 +49,7 @@ class TermWalk {
     const isPattern = typed.startsWith("/");
     return {
       names: this.#names,
-      place: isPattern ? "none" : this.#place,
+      kind: isPattern ? "none" : this.#kind,
       from,
       to,
       typed: typed.replace(/^"/, "").replace(/\\([^])/g, "$1"),
@@ -60,7 +60,7 @@ class TermWalk {
   pass(token: FilterToken): void {
     const piece = this.#text.slice(token.from, token.to);
     if (token.kind === "space") {
-      if (this.#place === "none") this.#place = "term";
+      if (this.#kind === "none") this.#kind = "term";
       return;
     }
     this.#start ??= token.from;
@@ -89,7 +89,7 @@ class TermWalk {
       case "!":
         break;
       default:
-        this.#place = "number";
+        this.#kind = "number";
     }
   }
 
@@ -97,7 +97,7 @@ class TermWalk {
   #end(): void {
     this.#names = this.#groups.at(-1) ?? [];
     this.#start = undefined;
-    this.#place = "none";
+    this.#kind = "none";
   }
 }
 

@@ -9,9 +9,9 @@ export function completionsFor(
   term: CaretTerm,
   facts: CompletionFacts,
 ): readonly Completion[] {
-  if (term.place === "none") return [];
+  if (term.kind === "none") return [];
   const property = propertyAt(term, facts.type);
-  if (term.place === "number")
+  if (term.kind === "number")
     return property === undefined ? [] : numbers(property, term.typed);
   if (property !== undefined) return valuesOf(property, term, facts);
   return propertiesFor(term, facts);

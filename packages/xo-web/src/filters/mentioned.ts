@@ -19,25 +19,25 @@ export function mentionedIn(text: string, type: string): readonly Mentioned[] {
   }
 }
 
-interface Place {
+interface TermContext {
   readonly type: string;
   readonly names: readonly string[];
   readonly isNot: boolean;
 }
 
-function mentioned(filter: Filter, place: Place): Mentioned[] {
+function mentioned(filter: Filter, context: TermContext): Mentioned[] {
   switch (filter.kind) {
     case "and":
     case "or":
-      return filter.terms.flatMap((term) => mentioned(term, place));
+      return filter.terms.flatMap((term) => mentioned(term, context));
     case "not":
-      return mentioned(filter.term, { ...place, isNot: !place.isNot });
+      return mentioned(filter.term, { ...context, isNot: !context.isNot });
     case "property": {
-      const names = [...place.names, filter.name];
-      return mentioned(filter.term, { ...place, names });
+      const names = [...context.names, filter.name];
+      return mentioned(filter.term, { ...context, names });
     }
     case "text":
-      return ID.test(filter.text) ? named(filter.text, place) : [];
+      return ID.test(filter.text) ? named(filter.text, context) : [];
     case "compare":
     case "truthy":
     case "glob":
@@ -46,7 +46,7 @@ function mentioned(filter: Filter, place: Place): Mentioned[] {
   }
 }
 
-function named(id: string, { type, names, isNot }: Place): Mentioned[] {
+function named(id: string, { type, names, isNot }: TermContext): Mentioned[] {
   const property = propertyOf(type, names.join("."));
   return property?.of === undefined
     ? []

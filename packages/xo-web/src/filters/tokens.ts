@@ -27,8 +27,8 @@ export function tokensOf(text: string): readonly FilterToken[] {
   const tokens: FilterToken[] = [];
   for (const { index, 0: piece, groups = {} } of text.matchAll(PIECE)) {
     const kind = Object.keys(groups).find((name) => groups[name] !== undefined);
-    const place = { from: index, to: index + piece.length };
-    tokens.push(toToken(kind as FilterToken["kind"], piece, place));
+    const range = { from: index, to: index + piece.length };
+    tokens.push(toToken(kind as FilterToken["kind"], piece, range));
   }
   return tokens.map((token, at) =>
     isNameable(token, text) && isBeforeColon(tokens, at, text)
@@ -40,14 +40,14 @@ export function tokensOf(text: string): readonly FilterToken[] {
 function toToken(
   kind: FilterToken["kind"],
   piece: string,
-  place: { from: number; to: number },
+  range: { from: number; to: number },
 ): FilterToken {
   if (kind === "word" && numberOfRaw(piece) !== undefined)
-    return { kind: "number", ...place };
+    return { kind: "number", ...range };
   const isOpen =
     (kind === "quoted" && !/^"(?:[^"\\]|\\[^])*"$/.test(piece)) ||
     (kind === "pattern" && !/^\/(?:[^/\\]|\\[^])*\/i?$/.test(piece));
-  return { kind, ...place, ...(isOpen ? { isOpen } : {}) };
+  return { kind, ...range, ...(isOpen ? { isOpen } : {}) };
 }
 
 function isNameable({ kind, from, to }: FilterToken, text: string): boolean {

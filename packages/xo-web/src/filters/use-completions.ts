@@ -15,24 +15,24 @@ export interface Completions {
 }
 
 /** Completions at the caret of a text. */
-export function useCompletions(place: {
+export function useCompletions(input: {
   readonly type: () => string;
   readonly text: Ref<string>;
   readonly caret: Ref<number>;
   readonly isOpen: Ref<boolean>;
 }): Completions {
   const { text: texts } = useInitialLocale();
-  const term = computed(() => termAt(place.text.value, place.caret.value));
+  const term = computed(() => termAt(input.text.value, input.caret.value));
   const values = useKnownValues(() => {
-    const property = propertyAt(term.value, place.type());
-    return place.isOpen.value && property !== undefined
-      ? { type: place.type(), property, typed: term.value.typed }
+    const property = propertyAt(term.value, input.type());
+    return input.isOpen.value && property !== undefined
+      ? { type: input.type(), property, typed: term.value.typed }
       : undefined;
   });
   const list = computed(() =>
-    place.isOpen.value
+    input.isOpen.value
       ? completionsFor(term.value, {
-          type: place.type(),
+          type: input.type(),
           messages: texts.value.filters,
           values: values.value,
           now: Math.floor(Date.now() / 1000),
@@ -40,7 +40,7 @@ export function useCompletions(place: {
       : [],
   );
   const active = ref(-1);
-  watch([place.text, place.caret, place.isOpen], () => {
+  watch([input.text, input.caret, input.isOpen], () => {
     active.value = -1;
   });
   return {
@@ -52,6 +52,6 @@ export function useCompletions(place: {
       active.value =
         ((active.value + 1 + step + length + 1) % (length + 1)) - 1;
     },
-    apply: (completion) => complete(place.text.value, term.value, completion),
+    apply: (completion) => complete(input.text.value, term.value, completion),
   };
 }

@@ -13,7 +13,7 @@ export interface HostNode {
   readonly id: string;
   readonly name: string;
   /** Row in the table of hosts; -1: VMs without a host. */
-  readonly place: number;
+  readonly index: number;
   /** Rows in the table of VMs. */
   readonly vms: readonly number[];
 }
@@ -53,15 +53,15 @@ export function* toFleet(
     if (scope.host !== undefined && scope.host !== node.id) return;
     nodes.set(pool, [...(nodes.get(pool) ?? []), node]);
   };
-  for (const [place, id] of hosts.ids.entries())
-    add(textOf(poolsOfHosts[place]), {
+  for (const [index, id] of hosts.ids.entries())
+    add(textOf(poolsOfHosts[index]), {
       id,
-      name: textOf(names[place]),
-      place,
+      name: textOf(names[index]),
+      index,
       vms: byHost.get(id) ?? [],
     });
   for (const [pool, vms] of byHost)
-    if (poolNames.has(pool)) add(pool, { id: "", name: "", place: -1, vms });
+    if (poolNames.has(pool)) add(pool, { id: "", name: "", index: -1, vms });
   return [...nodes]
     .map(([id, hosts]) => ({
       id,

@@ -50,7 +50,7 @@ export function valuesOf(
 export function highest(
   values: Float64Array,
   most: number,
-  isIncluded: (place: number) => boolean,
+  isIncluded: (index: number) => boolean,
 ): number[] {
   const top: number[] = [];
   for (let i = 0; i < values.length; i++) {

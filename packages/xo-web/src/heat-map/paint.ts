@@ -21,7 +21,7 @@ export interface MapLevels {
 }
 
 export interface MapNames {
-  readonly ofVm: (place: number) => string | undefined;
+  readonly ofVm: (index: number) => string | undefined;
   /** Text for VMs without a host. */
   readonly nowhere: string;
 }
@@ -161,7 +161,7 @@ function paintHost(
   context.font = `600 11px ${FONT}`;
   context.textBaseline = "middle";
   context.fillStyle = ink;
-  const name = node.place < 0 ? nowhere : node.name;
+  const name = node.index < 0 ? nowhere : node.name;
   context.fillText(fitted(context, name, width - 8), x + 4, y + head / 2);
 }
 

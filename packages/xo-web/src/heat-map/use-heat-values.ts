@@ -40,7 +40,7 @@ export function useHeatValues(
     for (let cell = 0; cell < vms.length; cell++)
       cells[cell] = levelOf(metric(), vmValues.value[vms[cell]!] ?? NaN);
     const heads = hosts.map(({ node }) =>
-      levelOf(metric(), hostValues.value[node.place] ?? NaN),
+      levelOf(metric(), hostValues.value[node.index] ?? NaN),
     );
     return { cells, hosts: Uint8Array.from(heads) };
   });
@@ -48,16 +48,16 @@ export function useHeatValues(
   const onMap = computed(() => {
     const { vms } = layout.value ?? { vms: [] };
     const marks = new Uint8Array(tables.value?.vms.length ?? 0);
-    for (const place of vms) marks[place] = 1;
+    for (const index of vms) marks[index] = 1;
     return marks;
   });
   const hottest = computed(() => {
     const { ids } = tables.value?.vms ?? {};
     if (ids === undefined) return [];
-    const isShown = (place: number) => onMap.value[place] === 1;
-    return highest(vmValues.value, MAX_HOTTEST, isShown).map((place) => ({
-      id: ids[place]!,
-      value: vmValues.value[place]!,
+    const isShown = (index: number) => onMap.value[index] === 1;
+    return highest(vmValues.value, MAX_HOTTEST, isShown).map((index) => ({
+      id: ids[index]!,
+      value: vmValues.value[index]!,
     }));
   });
   return { vmValues, levels, hottest };

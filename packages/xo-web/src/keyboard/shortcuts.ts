@@ -1,5 +1,5 @@
 /** Where the focus is when a key is pressed. */
-export type PressPlace = "page" | "control" | "field" | "dialog" | "console";
+export type KeyTarget = "page" | "control" | "field" | "dialog" | "console";
 
 /** A key press with its modifiers. */
 export interface Press {
@@ -8,7 +8,7 @@ export interface Press {
   /** Control or Command. */
   readonly isCommand: boolean;
   readonly isAlt: boolean;
-  readonly place: PressPlace;
+  readonly target: KeyTarget;
   /** Time of the key press, in ms. */
   readonly time: number;
 }
@@ -77,13 +77,13 @@ export class Shortcuts {
     return isBeginning;
   }
 
-  #mayFire({ key, isCommand, isAlt, place }: Press): boolean {
-    if (isAlt || place === "console") return false;
+  #mayFire({ key, isCommand, isAlt, target }: Press): boolean {
+    if (isAlt || target === "console") return false;
     // A letter with Control is never text input.
     if (isCommand) return true;
-    if (!this.areSingleKeysOn || place === "field" || place === "dialog")
+    if (!this.areSingleKeysOn || target === "field" || target === "dialog")
       return false;
-    return place === "page" || (key !== "Enter" && key !== " ");
+    return target === "page" || (key !== "Enter" && key !== " ");
   }
 
   #run(keys: string): boolean {

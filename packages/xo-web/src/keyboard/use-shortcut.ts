@@ -9,7 +9,7 @@ import {
 } from "vue";
 import { readStored, writeStored } from "../browser/stored-value.js";
 import { injectRequired } from "../injection.js";
-import { placeOf } from "./press-place.js";
+import { keyTargetOf } from "./key-target.js";
 import { Shortcuts, type Shortcut, type ShortcutGroup } from "./shortcuts.js";
 
 /** Keys that may repeat while they are held down. */
@@ -96,7 +96,7 @@ function pressed(shortcuts: Shortcuts, event: KeyboardEvent): void {
     key: event.key,
     isCommand: event.ctrlKey || event.metaKey,
     isAlt: event.altKey,
-    place: placeOf(event.target),
+    target: keyTargetOf(event.target),
     time: event.timeStamp,
   });
   if (isShortcut) event.preventDefault();

@@ -59,14 +59,14 @@ const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Index of the unit in which a size is written. */
 function unitOf(bytes: number): number {
-  let place = 0;
+  let exponent = 0;
   for (
     let value = bytes / 1024;
-    value >= 1000 && place < units.length - 1;
+    value >= 1000 && exponent < units.length - 1;
     value /= 1024
   )
-    place++;
-  return place;
+    exponent++;
+  return exponent;
 }
 
 /** Short text, both values in the unit of the total: 2.4 / 4 GiB, 0.7 / 4 GiB. */
@@ -75,9 +75,10 @@ function usedText(
   { text, formats }: CellLocalization,
 ): string {
   if (size === undefined || size <= 0) return "";
-  const place = unitOf(size);
-  const amount = (bytes: number) => short(bytes / 1024 ** (place + 1), formats);
-  const all = `${amount(size)} ${units[place]!}`;
+  const exponent = unitOf(size);
+  const amount = (bytes: number) =>
+    short(bytes / 1024 ** (exponent + 1), formats);
+  const all = `${amount(size)} ${units[exponent]!}`;
   return used === undefined
     ? all
     : fill(text.lists.usedOf, { used: amount(used), size: all });

@@ -41,19 +41,19 @@ export class Lines {
   /** Undefined: beyond the last line. */
   at(line: number): ListLine | undefined {
     if (line < 0 || line >= this.count) return undefined;
-    const place = this.#sectionOf(line);
-    const section = this.sections[place]!;
-    const within = line - this.#starts[place]!;
+    const at = this.#sectionOf(line);
+    const section = this.sections[at]!;
+    const within = line - this.#starts[at]!;
     return { section, index: within - (section.hasHead ? 1 : 0) };
   }
 
   /** The line of a row; undefined when it is not shown. */
   lineOf(key: string, index: number): number | undefined {
-    const place = this.sections.findIndex((one) => one.key === key);
-    const section = this.sections[place];
+    const at = this.sections.findIndex((one) => one.key === key);
+    const section = this.sections[at];
     if (section === undefined || index >= section.count) return undefined;
     if (index >= 0 && !section.isOpen) return undefined;
-    return this.#starts[place]! + index + (section.hasHead ? 1 : 0);
+    return this.#starts[at]! + index + (section.hasHead ? 1 : 0);
   }
 
   /** The rows of each section in the lines from `first` up to `end`. */
@@ -61,10 +61,10 @@ export class Lines {
     const ranges: RowRange[] = [];
     if (end <= first || this.count === 0) return ranges;
     const from = this.#sectionOf(Math.min(Math.max(first, 0), this.count - 1));
-    for (let place = from; place < this.sections.length; place++) {
-      const section = this.sections[place]!;
-      const start = this.#starts[place]! + (section.hasHead ? 1 : 0);
-      if (this.#starts[place]! >= end) break;
+    for (let at = from; at < this.sections.length; at++) {
+      const section = this.sections[at]!;
+      const start = this.#starts[at]! + (section.hasHead ? 1 : 0);
+      if (this.#starts[at]! >= end) break;
       const low = Math.max(first - start, 0);
       const high = Math.min(end - start, section.isOpen ? section.count : 0);
       if (high > low) ranges.push({ section, first: low, end: high });

@@ -96,7 +96,7 @@ export class StableRows {
   #differs(): boolean {
     const after = this.#seenOf(this.#live);
     return this.#seenOf(this.#view).some(
-      ({ id }, place) => id !== after[place]?.id,
+      ({ id }, index) => id !== after[index]?.id,
     );
   }
 

@@ -1,5 +1,5 @@
 import { onScopeDispose } from "vue";
-import { placeOf } from "../keyboard/press-place.js";
+import { keyTargetOf } from "../keyboard/key-target.js";
 import { useShortcut, useShortcuts } from "../keyboard/use-shortcut.js";
 import { useInitialLocale } from "../locale/use-locale.js";
 import { isTyping, type RowCommand } from "./row-keys.js";
@@ -20,8 +20,8 @@ export function useListShortcuts({ perform, toFilter }: ListShortcuts): void {
   const { areSingleKeysOn } = useShortcuts();
   // Listens in the capture phase: before the shortcuts of all pages.
   const first = (event: KeyboardEvent) => {
-    const place = placeOf(event.target);
-    const isFree = place === "page" || place === "control";
+    const target = keyTargetOf(event.target);
+    const isFree = target === "page" || target === "control";
     if (event.key !== "/" || !isFree || !areSingleKeysOn.value) return;
     event.preventDefault();
     toFilter();

@@ -96,10 +96,10 @@ export function useViewport(
       const { height } = lines();
       const { head, foot } = covered();
       const room = element.clientHeight - head - foot - height;
-      const place = line * height;
-      if (place < element.scrollTop) element.scrollTop = place;
-      else if (place > element.scrollTop + room)
-        element.scrollTop = place - room;
+      const offset = line * height;
+      if (offset < element.scrollTop) element.scrollTop = offset;
+      else if (offset > element.scrollTop + room)
+        element.scrollTop = offset - room;
       top.value = element.scrollTop;
     },
     toTop() {

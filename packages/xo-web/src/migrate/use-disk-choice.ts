@@ -8,7 +8,7 @@ export interface DiskChoice {
   /** SRs that the target host is connected to. */
   readonly srs: ComputedRef<readonly Sr[]>;
   /** Id of the SR by the id of the disk. */
-  readonly diskPlaces: WritableComputedRef<Readonly<Record<string, string>>>;
+  readonly diskSrs: WritableComputedRef<Readonly<Record<string, string>>>;
   /** Missing bytes by the id of the SR. */
   readonly lacking: ComputedRef<ReadonlyMap<string, number>>;
 }
@@ -31,7 +31,7 @@ export function useDiskChoice(
         ?.default_SR,
   );
   const changed = ref<Readonly<Record<string, string>>>({});
-  const diskPlaces = computed({
+  const diskSrs = computed({
     get() {
       const ids = new Set(srs.value.map(({ id }) => id));
       const kept = Object.entries(changed.value).filter(([, sr]) =>
@@ -42,14 +42,14 @@ export function useDiskChoice(
         ...Object.fromEntries(kept),
       };
     },
-    set(places) {
-      changed.value = places;
+    set(srsByDisk) {
+      changed.value = srsByDisk;
     },
   });
   const lacking = computed(() =>
     movesDisks.value
-      ? overfull(data.disks.value, diskPlaces.value, srs.value)
+      ? overfull(data.disks.value, diskSrs.value, srs.value)
       : new Map<string, number>(),
   );
-  return { srs, diskPlaces, lacking };
+  return { srs, diskSrs, lacking };
 }

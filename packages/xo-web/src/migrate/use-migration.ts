@@ -26,7 +26,7 @@ export function useMigration(objects: readonly ObjectRow[]) {
     () => target.value?.movesDisks === true || movesAllDisks.value,
   );
   const diskChoice = useDiskChoice(data, targetChoice, movesDisks);
-  const { diskPlaces, lacking } = diskChoice;
+  const { diskSrs, lacking } = diskChoice;
   const networkChoice = useNetworkChoice(data, targetChoice);
   const { mapping, network } = networkChoice;
   const poolNames = computed(() => namesById(data.pools.value));
@@ -34,7 +34,7 @@ export function useMigration(objects: readonly ObjectRow[]) {
   /** What the migration transfers, in bytes. */
   const moved = computed(() => {
     const disks = data.disks.value.filter(
-      ({ id, $SR }) => movesDisks.value && diskPlaces.value[id] !== $SR,
+      ({ id, $SR }) => movesDisks.value && diskSrs.value[id] !== $SR,
     );
     return {
       memory: runningMemory(data),
@@ -61,7 +61,7 @@ export function useMigration(objects: readonly ObjectRow[]) {
         host: chosen.value,
         movesDisks: movesDisks.value,
         isOtherPool: isOtherPool.value,
-        srs: diskPlaces.value,
+        srs: diskSrs.value,
         networks: mapping.value,
         network: network.value || undefined,
       },

@@ -39,7 +39,7 @@ export async function searchObjects(
   const found = Array.from(pages.flat(), (row) => ({
     row,
     name: row.name_label ?? "",
-    place: types.indexOf(row.type),
+    typeRank: types.indexOf(row.type),
   }));
   return rank(found, search).map(({ row }) => row);
 }

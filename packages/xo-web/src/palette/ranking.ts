@@ -19,7 +19,7 @@ export function fitOf(name: string, typed: string): Fit {
 export interface Ranked {
   readonly name: string;
   /** Position of its type: pools before hosts before VMs. */
-  readonly place: number;
+  readonly typeRank: number;
 }
 
 /** The best match first; equal matches by type, then by name (numeric). */
@@ -32,7 +32,7 @@ export function rank<T extends Ranked>(
     .sort(
       (a, b) =>
         a.fit - b.fit ||
-        a.one.place - b.one.place ||
+        a.one.typeRank - b.one.typeRank ||
         byName.compare(a.one.name, b.one.name),
     )
     .map(({ one }) => one);

@@ -14,7 +14,7 @@ export interface PoolFilter {
 export function matchesFilter(pool: PoolStatus, filter: PoolFilter): boolean {
   if (filter.group !== "all" && poolGroup(pool) !== filter.group) return false;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const place =
+  const searched =
     `${pool.label} ${pool.address} ${pool.transport ?? ""}`.toLowerCase();
-  return words.every((word) => place.includes(word));
+  return words.every((word) => searched.includes(word));
 }

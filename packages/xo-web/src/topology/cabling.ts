@@ -72,7 +72,7 @@ export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
     networks: networks
       .filter(({ id }) => links.has(id) || !partsOnly.has(id))
       .map((network) => cableNetwork(network, links.get(network.id), hosts))
-      .sort(byPlace),
+      .sort(byPosition),
   };
 }
 
@@ -158,7 +158,7 @@ function cableNetwork(
 }
 
 /** Untagged networks first, by device; then VLANs by tag; internal networks last. */
-function byPlace(a: CabledNetwork, b: CabledNetwork): number {
+function byPosition(a: CabledNetwork, b: CabledNetwork): number {
   const rank = ({ vlan }: CabledNetwork) => (vlan === undefined ? 1e6 : vlan);
   return (
     rank(a) - rank(b) ||

@@ -30,7 +30,7 @@ export const srFields = [
 ];
 export const pbdFields = ["id", "host", "SR", "attached"];
 
-export interface StoragePlace {
+export interface StorageUsage {
   readonly sr: SrFacts;
   /** The host of a local SR. */
   readonly host: string | undefined;
@@ -44,10 +44,10 @@ export interface StoragePlace {
 }
 
 export interface StorageMap {
-  readonly shared: readonly StoragePlace[];
-  readonly local: readonly StoragePlace[];
+  readonly shared: readonly StorageUsage[];
+  readonly local: readonly StorageUsage[];
   /** SRs without disks: physical drives and ISO libraries. */
-  readonly removable: readonly StoragePlace[];
+  readonly removable: readonly StorageUsage[];
 }
 
 const NEARLY_FULL = 0.85;
@@ -64,29 +64,29 @@ export function toStorageMap({ hosts, srs, pbds }: StorageFacts): StorageMap {
   const sorted = [...hosts].sort(byName);
   const bySr = groupBy(pbds, ({ SR }) => SR);
   const rank = new Map(sorted.map(({ id }, index) => [id, index]));
-  const places = srs
-    .map((sr) => toPlace(sr, sorted, bySr.get(sr.id) ?? []))
+  const items = srs
+    .map((sr) => toUsage(sr, sorted, bySr.get(sr.id) ?? []))
     .sort(
       (a, b) =>
         (b.used ?? 0) - (a.used ?? 0) ||
         byName(a.sr, b.sr) ||
         (rank.get(a.host ?? "") ?? 0) - (rank.get(b.host ?? "") ?? 0),
     );
-  const isRemovable = ({ sr }: StoragePlace) =>
+  const isRemovable = ({ sr }: StorageUsage) =>
     sr.SR_type === "udev" || sr.content_type === "iso";
-  const lasting = places.filter((place) => !isRemovable(place));
+  const lasting = items.filter((item) => !isRemovable(item));
   return {
     shared: lasting.filter(({ sr }) => sr.shared),
     local: lasting.filter(({ sr }) => !sr.shared),
-    removable: places.filter(isRemovable),
+    removable: items.filter(isRemovable),
   };
 }
 
-function toPlace(
+function toUsage(
   sr: SrFacts,
   hosts: readonly HostFacts[],
   pbds: readonly PbdFacts[],
-): StoragePlace {
+): StorageUsage {
   const on = new Map(pbds.map(({ host, attached }) => [host, attached]));
   const expected = sr.shared ? hosts : hosts.filter(({ id }) => on.has(id));
   const states = expected.map(({ id }) => ({ id, isOn: on.get(id) === true }));
@@ -104,7 +104,7 @@ function toPlace(
 
 function toneOf(
   used: number,
-  hosts: StoragePlace["hosts"],
+  hosts: StorageUsage["hosts"],
   sr: SrFacts,
 ): "good" | "warn" | "bad" {
   if (used >= FULL) return "bad";

@@ -60,7 +60,7 @@ export function foundBranches(
       name: type,
       level: 1,
       count: total,
-      place: at + 1,
+      position: at + 1,
       size: shown.length,
       isOpen: true,
     }),
@@ -94,7 +94,7 @@ function poolBranches(facts: TreeFacts): TreePart[] {
       object: pool,
       level: 1,
       isOpen,
-      place: at + 1,
+      position: at + 1,
       size: facts.pools.length,
       count: facts.byPool.get(pool.id),
     });
@@ -121,14 +121,14 @@ function hostBranches(
   const rest = facts.byContainer.get(pool.id) ?? 0;
   const size = hosts.length + (rest > 0 ? 1 : 0);
   const parts = hosts.flatMap((host, at) => {
-    const place = { level: 2, place: at + 1, size };
+    const position = { level: 2, position: at + 1, size };
     const self = { key: hostKey(host.id), kind: "host", object: host } as const;
-    return withVms({ ...self, ...place }, host.id, facts);
+    return withVms({ ...self, ...position }, host.id, facts);
   });
   if (rest === 0) return parts;
-  const place = { level: 2, place: size, size };
+  const position = { level: 2, position: size, size };
   const self = { key: restKey(pool.id), kind: "rest" } as const;
-  return [...parts, ...withVms({ ...self, ...place }, pool.id, facts)];
+  return [...parts, ...withVms({ ...self, ...position }, pool.id, facts)];
 }
 
 /** A host, or the VMs without a host, with its VMs if it is expanded. */
@@ -159,10 +159,14 @@ function tagBranches(facts: TreeFacts): TreePart[] {
     one === "" ? 1 : other === "" ? -1 : one.localeCompare(other),
   );
   return tags.flatMap(([tag, count], at) => {
-    const place = { level: 1, place: at + 1, size: tags.length };
+    const position = { level: 1, position: at + 1, size: tags.length };
     const self = { key: `tag ${tag}`, kind: "tag", name: tag } as const;
     const filter = tag === "" ? "tags:length:0" : `tags:${exactText(tag)}`;
-    return withRun({ ...self, ...place, count }, { type: "VM", filter }, facts);
+    return withRun(
+      { ...self, ...position, count },
+      { type: "VM", filter },
+      facts,
+    );
   });
 }
 

@@ -12,7 +12,7 @@ export interface TreeNode {
   /** Level; 1 is the outermost. */
   readonly level: number;
   /** Position among its siblings, from 1, and their number: aria-posinset and aria-setsize. */
-  readonly place: number;
+  readonly position: number;
   readonly size: number;
   /** Number of VMs in it. */
   readonly count?: number | undefined;
@@ -45,7 +45,7 @@ export type TreePart =
 /** A line of the tree: a node, or the object at a position of a run. */
 export type TreeLine =
   | { readonly kind: "node"; readonly node: TreeNode }
-  | { readonly kind: "run"; readonly run: TreeRun; readonly place: number };
+  | { readonly kind: "run"; readonly run: TreeRun; readonly position: number };
 
 /** Visible lines of a run: from `first` to before `end`. */
 export interface SeenRun {
@@ -81,7 +81,7 @@ export class Outline {
     const part = this.parts[at]!;
     return part.kind === "node"
       ? part
-      : { ...part, place: line - this.#starts[at]! };
+      : { ...part, position: line - this.#starts[at]! };
   }
 
   /** The first line of a node or run; -1: it is not in the tree. */

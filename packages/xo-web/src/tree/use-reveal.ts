@@ -26,13 +26,13 @@ export function useReveal(
     const line = outline.value.lineOf(lineKeyOf(object));
     if (line === -1) return;
     requested.value = undefined;
-    const place = object.type === "VM" ? await placeOf(object) : 0;
-    if (place !== -1) show(line + place);
+    const position = object.type === "VM" ? await positionOf(object) : 0;
+    if (position !== -1) show(line + position);
   }
 
-  async function placeOf(vm: ObjectRow): Promise<number> {
+  async function positionOf(vm: ObjectRow): Promise<number> {
     const key = lineKeyOf(vm);
-    const known = runs.placeOf(key, vm.id);
+    const known = runs.positionOf(key, vm.id);
     const run = outline.value.run(key);
     if (known !== -1 || run === undefined || run.total > MOST) return known;
     const request = { ...run.request, fields: ["id"], limit: MOST };

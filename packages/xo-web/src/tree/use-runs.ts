@@ -26,9 +26,9 @@ export interface Runs {
   /** Undefined until the server has answered. */
   readonly totalOf: (key: string) => number | undefined;
   /** Undefined: not loaded yet. */
-  readonly rowAt: (key: string, place: number) => ObjectRow | undefined;
+  readonly rowAt: (key: string, position: number) => ObjectRow | undefined;
   /** Index of an object among the loaded lines; -1: it is not loaded. */
-  readonly placeOf: (key: string, id: string) => number;
+  readonly positionOf: (key: string, id: string) => number;
   /** Error message of the server. */
   readonly errorOf: (key: string) => string | undefined;
   /** Loads these runs, and stops updating all others. */
@@ -144,12 +144,12 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     follow,
     totalOf: (key) => totals.value.get(key),
     errorOf: (key) => rowsOf(key)?.error,
-    rowAt(key, place) {
+    rowAt(key, position) {
       const view = rowsOf(key);
-      const row = view?.rows[place - view.offset];
+      const row = view?.rows[position - view.offset];
       return row as unknown as ObjectRow | undefined;
     },
-    placeOf(key, id) {
+    positionOf(key, id) {
       const view = rowsOf(key);
       const rows = (view?.rows ?? []) as unknown as readonly ObjectRow[];
       const at = rows.findIndex((row) => row.id === id);

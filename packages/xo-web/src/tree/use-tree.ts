@@ -120,7 +120,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
     ),
     error: computed(() => pools.error.value ?? hosts.error.value),
     rowOf: (line) =>
-      line.kind === "run" ? runs.rowAt(line.run.key, line.place) : undefined,
+      line.kind === "run" ? runs.rowAt(line.run.key, line.position) : undefined,
     setOpen(key, requested, isAsked) {
       choices.value = new Map(choices.value).set(key, requested);
       if (isAsked) stored = new Map(rememberOpen(stored, key, requested));

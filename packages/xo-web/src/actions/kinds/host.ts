@@ -37,7 +37,7 @@ export const hostActions: readonly Action[] = [
     isDisruptive: true,
     icon: Construction,
     isPrimary: true,
-    place: "service",
+    slot: "service",
     refusalOf: unlessEnabled,
     dialog: () => import("../dialogs/MaintenanceDialog.vue"),
     undo: (objects) => [
@@ -55,7 +55,7 @@ export const hostActions: readonly Action[] = [
     id: "host.enable",
     icon: CircleCheck,
     isPrimary: true,
-    place: "service",
+    slot: "service",
     refusalOf: (object, text) =>
       unlessUp(object, text) ??
       (object["enabled"] === true

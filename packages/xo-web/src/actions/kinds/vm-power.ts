@@ -19,7 +19,7 @@ import { blocked, unlessState, withoutTools } from "./reasons.js";
 
 const vm = { types: ["VM"], group: "power" } as const;
 /** The button that shuts a VM down, or resumes it. */
-const go = { ...vm, isPrimary: true, place: "go" } as const;
+const go = { ...vm, isPrimary: true, slot: "go" } as const;
 const to =
   (method: string, params: OperationCall["params"] = {}) =>
   () => ({

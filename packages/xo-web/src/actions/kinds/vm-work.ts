@@ -129,8 +129,8 @@ export const vmWorkActions: readonly Action[] = [
       };
       if (kind === "elsewhere") {
         // Without an SR the server refuses: the user has chosen a copy elsewhere.
-        const place = sr === undefined ? {} : { sr };
-        const params = { ...named, ...place, compress: compress ?? "" };
+        const target = sr === undefined ? {} : { sr };
+        const params = { ...named, ...target, compress: compress ?? "" };
         const concurrency = COPIES_AT_ONCE;
         return { method: "vm.copy", idParameter: "vm", params, concurrency };
       }

@@ -74,10 +74,10 @@ export interface ActionDefinition {
   /** Shown as a button; the others are in a menu. */
   readonly isPrimary?: boolean;
   /**
-   * Name of a place on the button bar. Of the actions with the same place, one that
+   * Name of a slot on the button bar. Of the actions with the same slot, one that
    * is possible now is shown.
    */
-  readonly place?: string;
+  readonly slot?: string;
   readonly tone?: "danger";
   /**
    * Whether it ends or interrupts the work of guests: with several objects it is
@@ -119,7 +119,7 @@ export interface ActionDefinition {
    * emits `done` with a Plan, or `close`.
    */
   readonly dialog?: () => Promise<{ default: Component }>;
-  /** In the place of all of these: an action that is no operation of the server. */
+  /** In the slot of all of these: an action that is no operation of the server. */
   readonly run?: (
     context: ActionContext,
     objects: readonly ObjectRow[],

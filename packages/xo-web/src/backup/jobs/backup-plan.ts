@@ -46,7 +46,7 @@ export function planSummary({ vms }: Pick<BackupPlan, "vms">): {
   for (const { problem, repositories = [] } of vms) {
     if (problem !== undefined) problems++;
     const disks = new Map<string, PlannedDisk>();
-    for (const disk of repositories.flatMap((place) => place.disks))
+    for (const disk of repositories.flatMap((repository) => repository.disks))
       // One reading serves all repositories: in full if one of them needs that.
       if (disk.mode === "full" || !disks.has(disk.vdi))
         disks.set(disk.vdi, disk);

@@ -1,8 +1,8 @@
 import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
-import { toPlace, type Repository } from "../repository.js";
+import { toLocation, type Repository } from "../repository.js";
 
-/** Repositories to choose from, with their place, free space and problem. */
+/** Repositories to choose from, with their location, free space and problem. */
 export function repositoryOptions(
   repositories: readonly Repository[],
   {
@@ -21,7 +21,7 @@ export function repositoryOptions(
     id,
     label: name,
     hint: [
-      toPlace(url),
+      toLocation(url),
       ...(state.available === undefined
         ? []
         : [fill(texts.free, { size: formats.size(state.available) })]),

@@ -1,11 +1,11 @@
-import { toPlace, toUrl, type Repository } from "../repository.js";
+import { toLocation, toUrl, type Repository } from "../repository.js";
 
 /** Values of the form fields, as typed. */
 export interface RepositoryEntries {
   kind: "new" | "existing";
   name: string;
   /** A folder or a URL. */
-  place: string;
+  location: string;
   options: string;
   /** A number, or empty: the default. */
   verifyDays: string;
@@ -18,7 +18,7 @@ export interface RepositoryEntries {
 }
 
 export type RepositoryInputError =
-  "required" | "place" | "short" | "different" | "days";
+  "required" | "location" | "short" | "different" | "days";
 export type RepositoryInputErrors = Partial<
   Record<keyof RepositoryEntries, RepositoryInputError>
 >;
@@ -35,7 +35,7 @@ export function toEntries(before: Repository | undefined): RepositoryEntries {
   return {
     kind: "new",
     name: before?.name ?? "",
-    place: before === undefined ? "" : toPlace(before.url),
+    location: before === undefined ? "" : toLocation(before.url),
     options: before?.options ?? "",
     verifyDays: before?.verifyDays?.toString() ?? "",
     passphrase: "",
@@ -53,10 +53,10 @@ export function inputErrorsOf(
 ): RepositoryInputErrors {
   const inputErrors: RepositoryInputErrors = {};
   if (entries.name.trim() === "") inputErrors.name = "required";
-  const place = entries.place.trim();
-  if (place === "") inputErrors.place = "required";
-  else if (!/^(\/.|[a-z][a-z0-9+.-]*:\/\/.)/i.test(place))
-    inputErrors.place = "place";
+  const location = entries.location.trim();
+  if (location === "") inputErrors.location = "required";
+  else if (!/^(\/.|[a-z][a-z0-9+.-]*:\/\/.)/i.test(location))
+    inputErrors.location = "location";
   const days = entries.verifyDays.trim();
   if (days !== "" && (!/^\d{1,4}$/.test(days) || Number(days) > MAX_DAYS))
     inputErrors.verifyDays = "days";
@@ -77,11 +77,11 @@ export function inputErrorsOf(
 export function toCreation(
   entries: RepositoryEntries,
 ): Readonly<Record<string, string | boolean | number>> {
-  const { kind, name, place, options, passphrase, opener } = entries;
+  const { kind, name, location, options, passphrase, opener } = entries;
   const days = entries.verifyDays.trim();
   const common = {
     name: name.trim(),
-    url: toUrl(place),
+    url: toUrl(location),
     ...(options.trim() === "" ? {} : { options: options.trim() }),
     ...(days === "" ? {} : { verifyDays: Number(days) }),
   };
@@ -93,14 +93,14 @@ export function toCreation(
 
 /** Parameters of `remote.set`. */
 export function toChange(
-  { name, place, options, verifyDays }: RepositoryEntries,
+  { name, location, options, verifyDays }: RepositoryEntries,
   before: Repository,
 ): Readonly<Record<string, string | number | null>> {
-  const url = toUrl(place);
+  const url = toUrl(location);
   return {
     id: before.id,
     name: name.trim(),
-    ...(toPlace(url) === toPlace(before.url) ? {} : { url }),
+    ...(toLocation(url) === toLocation(before.url) ? {} : { url }),
     options: options.trim() === "" ? null : options.trim(),
     verifyDays: verifyDays.trim() === "" ? null : Number(verifyDays),
   };

@@ -15,12 +15,12 @@ export function diskRows(
   const byId = new Map(vdis.map((vdi) => [vdi.id, vdi]));
   return vbds
     .filter(({ is_cd_drive }) => !is_cd_drive)
-    .toSorted((a, b) => placeOf(a) - placeOf(b))
+    .toSorted((a, b) => positionNumber(a) - positionNumber(b))
     .map((vbd) => ({ vbd, vdi: byId.get(vbd.VDI ?? "") }));
 }
 
 /** XAPI's `userdevice` is a number, or an old name such as `xvda`. */
-function placeOf({ position }: Vbd): number {
-  const place = Number(position);
-  return Number.isNaN(place) ? Infinity : place;
+function positionNumber({ position }: Vbd): number {
+  const number = Number(position);
+  return Number.isNaN(number) ? Infinity : number;
 }

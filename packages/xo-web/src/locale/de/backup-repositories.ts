@@ -20,7 +20,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     },
   },
   name: "Name",
-  place: "Ordner",
+  location: "Ordner",
   placeHint:
     "Ein absoluter Pfad auf dem Server oder eine URL. Netzwerkfreigaben vorher einhängen.",
   movedHint: "Dasselbe Repository muss schon im neuen Ordner liegen.",
@@ -47,7 +47,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   open: "Öffnen",
   inputErrors: {
     required: "Erforderlich.",
-    place: "Ein absoluter Pfad wie /mnt/backups oder eine URL.",
+    location: "Ein absoluter Pfad wie /mnt/backups oder eine URL.",
     short: "Mindestens 8 Zeichen.",
     different: "Die Passphrasen sind verschieden.",
     days: "Eine Zahl von 0 bis 3650.",

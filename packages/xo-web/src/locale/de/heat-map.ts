@@ -27,7 +27,7 @@ export const heatMap: Messages["heatMap"] = {
   vm: "VM",
   hottest: "Höchste Werte: {metric}",
   nowhere: "Läuft nicht",
-  announcement: "{name}, {place}: {metric} {value}",
+  announcement: "{name}, {location}: {metric} {value}",
   help: "Pfeiltasten wechseln zwischen VMs, Enter öffnet eine VM, Escape verkleinert. Die Tabelle zeigt die höchsten Werte.",
   empty: "Keine Hosts",
   refused: "Die Heatmap kann nicht angezeigt werden",

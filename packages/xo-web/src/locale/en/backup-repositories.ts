@@ -18,7 +18,7 @@ export const backupRepositories = {
     },
   },
   name: "Name",
-  place: "Folder",
+  location: "Folder",
   placeHint:
     "An absolute path on the server, or a URL. Mount network shares first.",
   movedHint: "The same repository must already be in the new folder.",
@@ -42,7 +42,7 @@ export const backupRepositories = {
   open: "Open",
   inputErrors: {
     required: "Required.",
-    place: "An absolute path such as /mnt/backups, or a URL.",
+    location: "An absolute path such as /mnt/backups, or a URL.",
     short: "At least 8 characters.",
     different: "The passphrases differ.",
     days: "A number from 0 to 3650.",

@@ -25,7 +25,7 @@ export const heatMap = {
   vm: "VM",
   hottest: "Highest: {metric}",
   nowhere: "Not running",
-  announcement: "{name}, {place}: {metric} {value}",
+  announcement: "{name}, {location}: {metric} {value}",
   help: "Arrow keys move between VMs, Enter opens a VM, Escape zooms out. The table lists the highest values.",
   empty: "No hosts",
   refused: "The heat map cannot be displayed",

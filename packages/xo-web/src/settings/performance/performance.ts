@@ -41,22 +41,22 @@ export function toChart({ intervalMs, times, columns }: Performance): {
   readonly times: readonly number[];
   readonly column: (name: string) => readonly (number | null)[];
 } {
-  const places: (number | null)[] = [];
+  const indexes: (number | null)[] = [];
   const seconds: number[] = [];
   for (const [i, time] of times.entries()) {
     const before = times[i - 1] ?? time;
     if (time - before > GAP * intervalMs) {
       seconds.push((before + intervalMs) / 1000);
-      places.push(null);
+      indexes.push(null);
     }
     seconds.push(time / 1000);
-    places.push(i);
+    indexes.push(i);
   }
   return {
     times: seconds,
     column: (name) =>
-      places.map((place) =>
-        place === null ? null : (columns[name]?.[place] ?? null),
+      indexes.map((index) =>
+        index === null ? null : (columns[name]?.[index] ?? null),
       ),
   };
 }

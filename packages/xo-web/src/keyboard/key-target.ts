@@ -1,10 +1,10 @@
-import type { PressPlace } from "./shortcuts.js";
+import type { KeyTarget } from "./shortcuts.js";
 
 /** Types of inputs without text. */
 const NO_TEXT = /^(checkbox|radio|button|submit|reset|file|range|color|image)$/;
 
 /** How an element handles a key. An element that handles all keys itself has `data-own-keys`. */
-export function placeOf(target: EventTarget | null): PressPlace {
+export function keyTargetOf(target: EventTarget | null): KeyTarget {
   if (!(target instanceof Element)) return "page";
   if (target.closest("canvas, .xterm, [data-own-keys]")) return "console";
   if (isField(target)) return "field";

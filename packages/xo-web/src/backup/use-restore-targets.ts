@@ -31,7 +31,7 @@ export interface Places {
  * @param ownPool the pool to choose first
  * @param onPool called when the SR was chosen again, as the pool has changed
  */
-export function usePlaces(
+export function useRestoreTargets(
   entries: PlaceEntries,
   ownPool: string | undefined,
   onPool: () => void = () => undefined,

@@ -5,7 +5,7 @@ import type { Vdi, Vif } from "../objects/devices.js";
 import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { namesOf, type Draft } from "./draft.js";
-import type { Place } from "./problems.js";
+import type { PoolResources } from "./problems.js";
 
 export interface UsableSet {
   readonly id: string;
@@ -18,8 +18,8 @@ type StorageRow = Sr & { readonly allocationStrategy?: string };
 type NetworkRow = Network & { readonly automatic?: boolean };
 
 /** The live objects of the pool that a VM is created in. */
-export function usePlace(draft: Ref<Draft>): {
-  readonly place: ComputedRef<Place>;
+export function usePoolResources(draft: Ref<Draft>): {
+  readonly resources: ComputedRef<PoolResources>;
   readonly pool: ComputedRef<Pool | undefined>;
   readonly hosts: ComputedRef<readonly Host[]>;
   readonly srs: ComputedRef<readonly Sr[]>;
@@ -32,7 +32,7 @@ export function usePlace(draft: Ref<Draft>): {
   const { names, macs } = useTakenValues(draft);
   const sets = useResourceSets();
 
-  const place = computed<Place>(() => ({
+  const resources = computed<PoolResources>(() => ({
     hosts: hosts.value,
     srs: srs.value.map((sr) => ({
       id: sr.id,
@@ -47,7 +47,7 @@ export function usePlace(draft: Ref<Draft>): {
       sets.value.find(({ id }) => id === draft.value.resourceSet)?.limits ?? {},
     needsSet: session.user.value?.isAdmin === false && sets.value.length > 0,
   }));
-  return { place, hosts, srs, networks, isos, sets, pool };
+  return { resources, hosts, srs, networks, isos, sets, pool };
 }
 
 function objectsOfPool<T>(
