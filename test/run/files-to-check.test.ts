@@ -47,10 +47,20 @@ for (const name of [
   "docs/denied-words.json",
   "tsconfig.base.json",
   "packages/a/tsconfig.json",
-  ".prettierignore",
-  ".ci/run",
 ])
-  t.test(`checks all files if ${name} has changed`, async (t) => {
+  t.test(`lints all files if ${name} has changed`, async (t) => {
     t.equal(filesToLint(new Set([name]), files), undefined);
+  });
+
+for (const name of ["package-lock.json", ".prettierignore", ".editorconfig"])
+  t.test(`formats all files if ${name} has changed`, async (t) => {
     t.equal(filesToFormat(new Set([name]), files.keys()), undefined);
   });
+
+t.test("a script or a rule of the other check affects no file", async (t) => {
+  const scripts = new Set(["package.json", ".ci/run"]);
+  t.same(filesToLint(scripts, files), []);
+  t.same(filesToFormat(scripts, files.keys()), []);
+  t.same(filesToFormat(new Set(["eslint.config.js"]), files.keys()), []);
+  t.same(filesToLint(new Set([".prettierignore"]), files), []);
+});

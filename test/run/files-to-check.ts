@@ -7,9 +7,11 @@ import { ROOT } from "./test-files.js";
 // node test/dist/run/files-to-check.js REVISION lint|format
 // Prints the files that CI has to check, one a line: those that changed since the revision. `.`: all.
 
-/** Files that decide what a check finds, or that all code depends on. */
-const FOR_ALL =
-  /^(package-lock\.json|package\.json|eslint\.config\.js|eslint-rules\/|docs\/denied-words\.json|\.prettier|tsconfig|.*\/tsconfig[^/]*\.json$|\.ci\/)/;
+/** Files that decide what lint finds, or that all code depends on. */
+const FOR_LINT =
+  /^(package-lock\.json$|eslint\.config\.js$|eslint-rules\/|docs\/denied-words\.json$|(.*\/)?tsconfig[^/]*\.json$)/;
+/** Files that decide how files are formatted; the lock has Prettier's version. */
+const FOR_FORMAT = /^(package-lock\.json$|\.prettier|\.editorconfig$)/;
 const LINTED = /\.(ts|vue|js)$/;
 
 /**
@@ -23,7 +25,7 @@ export function filesToLint(
   changed: ReadonlySet<string>,
   files: ReadonlyMap<string, () => string>,
 ): string[] | undefined {
-  if ([...changed].some((name) => FOR_ALL.test(name))) return undefined;
+  if ([...changed].some((name) => FOR_LINT.test(name))) return undefined;
   return [...files]
     .filter(([name]) => LINTED.test(name))
     .filter(
@@ -39,7 +41,7 @@ export function filesToFormat(
   changed: ReadonlySet<string>,
   files: Iterable<string>,
 ): string[] | undefined {
-  if ([...changed].some((name) => FOR_ALL.test(name))) return undefined;
+  if ([...changed].some((name) => FOR_FORMAT.test(name))) return undefined;
   return [...files].filter((name) => changed.has(name));
 }
 
