@@ -146,7 +146,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
       const plain = await fetch(`${url}/api/consoles/${id}`, {
         headers: { cookie, ...others },
       });
-      t.equal(plain.status, status, `${description}, asked without an upgrade`);
+      t.equal(plain.status, status, `${description}, without an upgrade`);
       t.match(await plain.json(), { code });
     }
     opened(await open(t, id, { cookie: operator.cookie }));

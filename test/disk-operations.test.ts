@@ -50,8 +50,8 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
   });
 
   t.test("REST creates a disk and attaches it to a VM", async (t) => {
-    const asked = { srId: nfs!.id, virtual_size: GiB, name_label: "r" };
-    const vdi = await admin.rest("POST", "/vdis", asked);
+    const params = { srId: nfs!.id, virtual_size: GiB, name_label: "r" };
+    const vdi = await admin.rest("POST", "/vdis", params);
     t.equal(vdi.status, 201);
     const { id: VDI } = vdi.body as Row;
     const drive = { VM: running!.id, VDI, bootable: true };
@@ -167,14 +167,14 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
   });
 
   t.test("storage is probed", async (t) => {
-    const asked = { host: host!.id, server: "192.0.2.9" };
-    t.same(await admin.ask("sr.probeNfs", asked), [
+    const params = { host: host!.id, server: "192.0.2.9" };
+    t.same(await admin.ask("sr.probeNfs", params), [
       { path: "/export/xcp", acl: "*" },
       { path: "/export/iso", acl: "192.0.2.0/24" },
     ]);
     t.same(
       await admin.ask("sr.probeNfsExists", {
-        ...asked,
+        ...params,
         serverPath: "/export/xcp",
       }),
       [],

@@ -79,8 +79,8 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
   });
 
   t.test("an interface is added to a VM, changed and removed", async (t) => {
-    const asked = { vmId: running!.id, networkId: office, device: "6" };
-    const created = await admin.rest("POST", "/vifs", asked);
+    const params = { vmId: running!.id, networkId: office, device: "6" };
+    const created = await admin.rest("POST", "/vifs", params);
     t.equal(created.status, 201);
     const { id } = created.body as Row;
     t.match(await one("vifs", id), {
@@ -155,8 +155,8 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     );
     t.match(managed, { isBonded: true });
     const pifs = bond!["bondSlaves"];
-    const asked = { pool: pool!.id, name: "b", pifs, bondMode: "lacp" };
-    t.match(await admin.call("network.createBonded", asked), {
+    const params = { pool: pool!.id, name: "b", pifs, bondMode: "lacp" };
+    t.match(await admin.call("network.createBonded", params), {
       error: { message: /PIF_ALREADY_BONDED/ },
     });
     await untilGone("networks", "name_label:/^b$/");
@@ -192,7 +192,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
       [halted!.id]: "admin",
       [id]: "viewer",
     });
-    const asked = { vmId: halted!.id, networkId: id };
-    t.equal((await mallory.rest("POST", "/vifs", asked)).status, 403);
+    const params = { vmId: halted!.id, networkId: id };
+    t.equal((await mallory.rest("POST", "/vifs", params)).status, 403);
   });
 });

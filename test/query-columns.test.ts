@@ -64,7 +64,7 @@ t.test(
     );
     const again = await ask({ paths: ["$pool"], known: answer.state });
     t.equal(again.ids, undefined, "the same VMs");
-    t.same(Object.keys(again.columns), ["$pool"], "was not asked for before");
+    t.same(Object.keys(again.columns), ["$pool"], "was not requested before");
     t.match(
       await client.call("query.columns", { type: "VM", paths: ["now"] }),
       {

@@ -29,15 +29,15 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
 
   t.test("users without the right are refused", async (t) => {
     const eve = await bench.addUser("eve", { [id]: "operator" });
-    const asked = { id, vmsToShutdown: actual };
-    t.match(await eve.call("sr.enableMaintenanceMode", asked), {
+    const params = { id, vmsToShutdown: actual };
+    t.match(await eve.call("sr.enableMaintenanceMode", params), {
       error: { code: 2 },
     });
     t.match(await eve.call("sr.disableMaintenanceMode", { id }), {
       error: { code: 2 },
     });
     const mallory = await bench.addUser("mallory", { [id]: "admin" });
-    t.match(await mallory.call("sr.enableMaintenanceMode", asked), {
+    t.match(await mallory.call("sr.enableMaintenanceMode", params), {
       error: { code: 1 },
     });
     t.match(await eve.call("sr.getAllUnhealthyVdiChainsLength"), {
@@ -46,8 +46,8 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
   });
 
   t.test("a VM that cannot be shut down keeps the SR in use", async (t) => {
-    const asked = { id, vmsToShutdown: actual };
-    t.match(await admin.call("sr.enableMaintenanceMode", asked), {
+    const params = { id, vmsToShutdown: actual };
+    t.match(await admin.call("sr.enableMaintenanceMode", params), {
       error: { data: { code: "VM_LACKS_FEATURE" } },
     });
     await bench.untilGone("srs", `id:${id} inMaintenanceMode?`);
@@ -63,19 +63,19 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
       await admin.ask("vm.stop", { id: vm.id, force: true });
     const left = await running();
     t.ok(left.length > 0);
-    const asked = { id, vmsToShutdown: left };
+    const params = { id, vmsToShutdown: left };
     await fetch(`${bench.pool.url}/sim/fail`, {
       method: "POST",
       body: JSON.stringify({ method: "PBD.unplug", error: "SR_IS_BUSY" }),
     });
-    t.match(await admin.call("sr.enableMaintenanceMode", asked), {
+    t.match(await admin.call("sr.enableMaintenanceMode", params), {
       error: { message: /SR_IS_BUSY/ },
     });
     await bench.untilGone("srs", `id:${id} inMaintenanceMode?`);
     t.equal(await attached(), pbds, "what fails puts everything back");
     t.same((await running()).sort(), [...left].sort());
 
-    await admin.ask("sr.enableMaintenanceMode", asked);
+    await admin.ask("sr.enableMaintenanceMode", params);
     t.match(await now(), { inMaintenanceMode: true });
     t.equal(await attached(), 0);
     t.same(await running(), []);

@@ -62,9 +62,9 @@ t.test("XCP-ng: updates are listed, installed, compared", LIMIT, async (t) => {
   await control(simulated, "fail", {
     method: "host.call_plugin/updater.py/check_update",
     error: "-1",
-    params: ["asked again"],
+    params: ["requested again"],
   });
-  t.same(await list(master.id), patches, "not asked twice in ten minutes");
+  t.same(await list(master.id), patches, "not requested twice in ten minutes");
   await control(simulated, "fail", { clear: true });
 
   await control(simulated, "fail", {

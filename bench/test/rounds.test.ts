@@ -22,7 +22,7 @@ t.test("a slow row is measured less often", async (t) => {
   t.same(
     measured.map(({ runs }) => runs.length),
     [4, 2],
-    "and never more often than was asked for",
+    "and never more often than requested",
   );
 });
 

@@ -84,7 +84,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       t.equal(
         (await list("vms", query)).length,
         3,
-        "what stops several is asked first",
+        "actions that stop several VMs require a confirmation",
       );
       await selection.getByRole("button", { name: "More" }).click();
       await page.getByRole("menuitem", { name: /Force shutdown/ }).click();

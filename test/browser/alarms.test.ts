@@ -92,7 +92,7 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
           path: `${screenshots}/alarms-${colorScheme}-${width}.png`,
         });
       t.same(await violations(page), [], "one acknowledged");
-      // The second factor is asked for by a 401.
+      // The second factor is requested by a 401.
       t.same(
         consoleErrors.filter((one) => !one.includes("401")),
         [],

@@ -17,7 +17,7 @@ export async function serveBuilt(
   await context.grantPermissions(["local-network-access"]);
   const policy = headers.get("content-security-policy") ?? "";
   await context.route(
-    (asked) => asked.href.startsWith(url) && isFile(asked.pathname),
+    (requested) => requested.href.startsWith(url) && isFile(requested.pathname),
     (route) => {
       const { pathname } = new URL(route.request().url());
       return route.fulfill({

@@ -16,7 +16,7 @@ const POOL = ["--hosts", "3", "--vms", "30", "--churn", "0"];
 /** More than a lease, after which the tasks of a killed server are adopted. */
 const LONG_MS = 8_000;
 
-/** An operation that the pool was asked for; `at` by its clock. */
+/** An operation that the pool received; `at` by its clock. */
 interface Call {
   readonly at: number;
   readonly method: string;

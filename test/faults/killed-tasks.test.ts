@@ -152,7 +152,7 @@ t.test(
         { status: "success", properties: { name: "XAPI: VM.pool_migrate" } },
       ],
     });
-    t.equal(task.tasks.length, 1, "the pool was asked once");
+    t.equal(task.tasks.length, 1, "the pool received one request");
     const moved = await session.get(vm!.id);
     t.match(moved, { power_state: "Running", $container: target.id });
   },

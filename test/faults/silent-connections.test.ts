@@ -55,7 +55,7 @@ async function setUp(t: Test) {
   });
   t.teardown(() => xapi.disconnect());
   await xapi.connect();
-  // One connection is idle: the client has asked for the members of the pool by itself.
+  // One connection is idle: the client has requested the members of the pool by itself.
   while (!link.called.includes("host.get_all_records"))
     await new Promise((resolve) => setImmediate(resolve));
   await xapi.call("host.get_all_records");

@@ -1,8 +1,8 @@
-const WORD = "bench-changed-at:";
+const PREFIX = "bench-changed-at:";
 
 /** The description that the bench writes to a VM: the current time. */
 export function stampNow(): string {
-  return `${WORD}${(performance.timeOrigin + performance.now()).toFixed(3)};`;
+  return `${PREFIX}${(performance.timeOrigin + performance.now()).toFixed(3)};`;
 }
 
 /** Of what the simulator's churn writes into other_config, and of `stampNow`; Unix time in ms. */

@@ -112,8 +112,8 @@ function otherRows({
 }
 
 function survivalRow(most: number, pool: PoolMix): PlacementRow {
-  const asked = most === pool.hosts ? "all" : `${most}`;
-  const name = `survival of ${asked}, ${pool.fill * 100} % in use`;
+  const failures = most === pool.hosts ? "all" : `${most}`;
+  const name = `survival of ${failures}, ${pool.fill * 100} % in use`;
   // Very many sets of hosts may be planned.
   return row("survival", name, { pool, most }, pool.fill > 0.9 ? 3 : Infinity);
 }

@@ -36,7 +36,7 @@ async function writeFirstBackup(parity: boolean) {
 /** Without and with parity: written once, because hashing 40 MiB takes most of the time of a test. */
 const firstBackups = new Map<boolean, ReturnType<typeof writeFirstBackup>>();
 
-/** A copy of the backup, its disk and its repository. Nobody changes the bytes of a file in place. */
+/** A copy of the backup, its disk and its repository. The bytes of a file are never changed in place. */
 async function newBackup(parity = false, clock = { now: 0 }) {
   const first = firstBackups.get(parity) ?? writeFirstBackup(parity);
   firstBackups.set(parity, first);

@@ -123,7 +123,7 @@ t.test("a worker that is killed has crashed", async (t) => {
   process.kill(await pidOf(worker), "SIGKILL");
   await t.rejects(worker.result, {
     code: "crashed",
-    message: /ended by SIGKILL \(if nobody has sent it: memory is short.*\)$/,
+    message: /ended by SIGKILL \(unless sent by a user: memory is short.*\)$/,
   });
   t.match(await start(backupOf(image)).result, { id: String });
 });

@@ -125,7 +125,7 @@ t.test("the use of a disk includes all images of its chain", async (t) => {
   });
   t.ok(
     Number.isInteger(view("VDI", 1, {}, records).chainPhysicalUsage),
-    "a circle ends",
+    "a cyclic chain terminates",
   );
   t.equal(view("VDI", 3).chainPhysicalUsage, 5368709120);
   t.notOk("chainPhysicalUsage" in view("VDI", 5), "disks only");

@@ -42,8 +42,8 @@ const LIMITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Time after which an answer that has not begun to arrive counts as lost, in ms: the connection may
- * have been forgotten on its way, by a firewall for example, so that neither end notices.
+ * Time after which an answer that has not begun to arrive counts as lost, in ms: a firewall, for
+ * example, may have dropped the connection without either end noticing.
  * @param params without the session
  */
 export function answerLimitMs(

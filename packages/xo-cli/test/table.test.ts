@@ -10,10 +10,14 @@ t.test("no line is wider than the terminal, whatever it is", async (t) => {
   ];
   for (const columns of [80, 50, 46]) {
     const lines = toTable(heads, rows, columns);
-    t.match(lines[1], "x".repeat(36), "the id is whole");
+    t.match(lines[1], "x".repeat(36), "the id is not truncated");
     t.equal(lines[2], `${lines[0]!.slice(0, -2).replace(/./g, " ")}y`);
   }
-  t.match(toTable(heads, rows, 20)[1], /x…$/, "until there is no room for it");
+  t.match(
+    toTable(heads, rows, 20)[1],
+    /x…$/,
+    "unless the terminal is too narrow",
+  );
 });
 
 t.test("bytes, lists and objects are readable", async (t) => {

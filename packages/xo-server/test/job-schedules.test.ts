@@ -373,7 +373,7 @@ t.test("only the server that adopted a run writes its outcome", async (t) => {
 });
 
 t.test(
-  "a server that lost its lease interrupts its runs that nobody has adopted",
+  "a server that lost its lease interrupts its runs that no other server has adopted",
   async (t) => {
     const machine = await Machine.create(t);
     const one = await machine.start("one");

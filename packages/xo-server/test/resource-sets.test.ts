@@ -156,13 +156,13 @@ t.test("only its users see a set and may read its contents", async (t) => {
   t.ok(may("read", "network", "net"));
   t.ok(may("operate:attach", "network", "net"));
   t.ok(may("operate:store", "SR", "sr"));
-  t.ok(may("read", "pool", "pool"), "the pool of what is in it");
+  t.ok(may("read", "pool", "pool"), "the pool of its objects");
   t.notOk(may("operate:store", "pool", "pool"));
   t.notOk(may("administrate:delete", "SR", "sr"));
   t.notOk(may("read", "network", "other"));
   t.notOk(users.get(idOf("eve"))!.rights.may("read", "SR", { id: "sr" }));
   await call("root", "resourceSet.delete", { id: created.id });
-  t.notOk(may("read", "network", "net"), "rights go with the set");
+  t.notOk(may("read", "network", "net"), "rights end with the set");
 });
 
 t.test("resources of its VMs are counted, and limited", async (t) => {
@@ -195,12 +195,12 @@ t.test("resources of its VMs are counted, and limited", async (t) => {
   t.same(
     taken.map(({ status }) => status),
     ["fulfilled", "fulfilled", "rejected"],
-    "who asks at once does not get more than there is",
+    "concurrent reservations do not exceed the limit",
   );
   const [first] = taken as PromiseFulfilledResult<() => Promise<void>>[];
   await first!.value();
-  const back = await set.reserve(two);
-  await back();
+  const release = await set.reserve(two);
+  await release();
   clock.pass(3600 * 1000 + 1);
   await set.reserve({ ...two, cpus: 4 });
 });

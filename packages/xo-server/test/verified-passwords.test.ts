@@ -15,9 +15,9 @@ const ada = { id: "1", name: "ada", hasTotp: false } as User;
 function setUp(user: User = ada) {
   const clock = new FakeClock();
   const policy = new SecondFactorPolicy("none");
-  const looks: string[] = [];
+  const verified: string[] = [];
   const listeners: ((table: string) => void)[] = [];
-  let whileLooking: () => void = () => undefined;
+  let whileVerifying: () => void = () => undefined;
   const signIn = new SignInService({
     clock,
     policy,
@@ -39,8 +39,8 @@ function setUp(user: User = ada) {
     passwords: {
       providersOf: () => "password",
       async verify({ password }: Credentials) {
-        looks.push(password);
-        whileLooking();
+        verified.push(password);
+        whileVerifying();
         return password === "right"
           ? { user, provider: "password" }
           : undefined;
@@ -52,13 +52,13 @@ function setUp(user: User = ada) {
     signIn.byPassword({ name: "ada", password, isRepeated }, address);
   return {
     clock,
-    looks,
+    verified,
     tryWith,
     change: (table: string) => {
       for (const listener of listeners) listener(table);
     },
-    onLook: (work: () => void) => {
-      whileLooking = work;
+    onVerify: (work: () => void) => {
+      whileVerifying = work;
     },
   };
 }
@@ -66,45 +66,45 @@ function setUp(user: User = ada) {
 const refused = { code: "CREDENTIALS_INVALID" };
 
 t.test("a repeated password is verified once a minute", async (t) => {
-  const { clock, looks, tryWith } = setUp();
+  const { clock, verified, tryWith } = setUp();
   for (let i = 0; i < 5; i++) {
     await tryWith("right");
     clock.pass(10_000);
   }
-  t.equal(looks.length, 1);
+  t.equal(verified.length, 1);
   clock.pass(10_000);
   await tryWith("right");
-  t.equal(looks.length, 2);
+  t.equal(verified.length, 2);
 });
 
 t.test("one code of a sign-in is verified at a time", async (t) => {
-  const { looks, tryWith } = setUp();
+  const { verified, tryWith } = setUp();
   for (let i = 0; i < 3; i++) await tryWith("right", false);
   await tryWith("right");
   await tryWith("right", false);
-  t.equal(looks.length, 5);
+  t.equal(verified.length, 5);
 });
 
 t.test("a change of users requires a new verification", async (t) => {
-  const { change, looks, onLook, tryWith } = setUp();
+  const { change, verified, onVerify, tryWith } = setUp();
   await tryWith("right");
   change("tokens");
   await tryWith("right");
-  t.equal(looks.length, 1);
+  t.equal(verified.length, 1);
   change("users");
   await tryWith("right");
-  t.equal(looks.length, 2);
+  t.equal(verified.length, 2);
   change("users");
-  onLook(() => {
+  onVerify(() => {
     change("users");
   });
   await tryWith("right");
   await tryWith("right");
-  t.equal(looks.length, 4, "also what changes meanwhile");
+  t.equal(verified.length, 4, "also what changes meanwhile");
 });
 
 t.test("a wrong password is verified, and throttles all", async (t) => {
-  const { clock, looks, tryWith } = setUp();
+  const { clock, verified, tryWith } = setUp();
   await tryWith("right");
   await t.rejects(tryWith("wrong"), refused);
   const throttled = {
@@ -113,14 +113,14 @@ t.test("a wrong password is verified, and throttles all", async (t) => {
   };
   await t.rejects(tryWith("guess"), throttled);
   await t.rejects(tryWith("right"), throttled);
-  t.same(looks, ["right", "wrong"], "guesses are held against nothing");
+  t.same(verified, ["right", "wrong"], "throttled passwords are not verified");
   clock.pass(2_000);
   await tryWith("right");
-  t.same(looks, ["right", "wrong"]);
+  t.same(verified, ["right", "wrong"]);
 });
 
 t.test("concurrent guesses are throttled too", async (t) => {
-  const { looks, tryWith } = setUp();
+  const { verified, tryWith } = setUp();
   await tryWith("right");
   const guesses = Array.from({ length: 50 }, (_, i) =>
     tryWith(i === 49 ? "right" : `guess ${i}`).catch(
@@ -129,11 +129,11 @@ t.test("concurrent guesses are throttled too", async (t) => {
   );
   const answers = await Promise.all(guesses);
   t.ok(answers.every((answer) => answer instanceof XoError));
-  t.equal(looks.length, 2);
+  t.equal(verified.length, 2);
 });
 
 t.test("with a second factor each code is required", async (t) => {
-  const { looks, tryWith } = setUp({ ...ada, hasTotp: true });
+  const { verified, tryWith } = setUp({ ...ada, hasTotp: true });
   await t.rejects(tryWith("right"), {
     ...refused,
     data: { otpRequired: true },
@@ -142,7 +142,7 @@ t.test("with a second factor each code is required", async (t) => {
     ...refused,
     data: { otpRequired: true },
   });
-  t.equal(looks.length, 2);
+  t.equal(verified.length, 2);
 });
 
 /** Statuses of requests with a name and a password. */

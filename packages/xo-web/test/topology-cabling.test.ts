@@ -39,12 +39,12 @@ function bonded(
   more: Readonly<Record<string, Partial<PifFacts>>> = {},
 ): PifFacts[] {
   const of = { $host: `h${n}` };
-  const leg = { ...of, isBondSlave: true, bondMaster: `bond-${n}` };
+  const member = { ...of, isBondSlave: true, bondMaster: `bond-${n}` };
   const bond = { ...of, device: "bond0", physical: false };
   return [
-    pif(`eth0-${n}`, { ...leg, $network: "parts", ...more["eth0"] }),
+    pif(`eth0-${n}`, { ...member, $network: "parts", ...more["eth0"] }),
     pif(`eth1-${n}`, {
-      ...leg,
+      ...member,
       device: "eth1",
       $network: "parts",
       ...more["eth1"],
@@ -71,9 +71,9 @@ t.test(
   (t) => {
     const cabling = toCabling({ hosts: [host(1)], networks, pifs: bonded(1) });
     t.same(
-      cabling.hosts[0]!.ports.map(({ pif, legs }) => [
+      cabling.hosts[0]!.ports.map(({ pif, members }) => [
         pif.device,
-        legs.map(({ device }) => device),
+        members.map(({ device }) => device),
       ]),
       [["bond0", ["eth0", "eth1"]]],
     );
@@ -107,10 +107,10 @@ t.test("a problem is found once, with its hosts", (t) => {
   ];
   const cabling = toCabling({ hosts, networks, pifs });
   t.same(findingsOf(cabling), [
-    { kind: "away", tone: "bad", hosts: ["h6"] },
+    { kind: "unreachable", tone: "bad", hosts: ["h6"] },
     { kind: "down", tone: "bad", hosts: ["h5"], device: "bond0" },
     { kind: "missing", tone: "warn", hosts: ["h5"], network: "dmz" },
-    { kind: "leg", tone: "warn", hosts: ["h1", "h2"], device: "bond0" },
+    { kind: "bond-member", tone: "warn", hosts: ["h1", "h2"], device: "bond0" },
     { kind: "unplugged", tone: "warn", hosts: ["h3"], network: "dmz" },
     { kind: "mtu", tone: "warn", hosts: ["h4"], network: "lan" },
   ]);
@@ -277,7 +277,7 @@ t.test("a finding is a sentence with a link to its object", (t) => {
   const many = ["h1", "h2", "h3", "h4"];
   t.same(
     findingSentence(
-      { kind: "leg", tone: "warn", hosts: many, device: "bond0" },
+      { kind: "bond-member", tone: "warn", hosts: many, device: "bond0" },
       localization,
     ).before,
     "bond0: a bond member link is down on 4 hosts",

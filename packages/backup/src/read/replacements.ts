@@ -88,7 +88,7 @@ class ReplacementSearch implements Replacements {
             this.#need(chunk.id.toString("hex"), chunk.pack, backup);
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        // Nobody knows which chunks these are.
+        // It is not known which chunks these are.
         for (const index of missing) addAll(this.lost, packs[index]!, [backup]);
       }
     }

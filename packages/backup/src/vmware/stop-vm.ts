@@ -14,14 +14,15 @@ export async function stopVm(
   vm: ManagedObject,
   signal: AbortSignal,
 ): Promise<void> {
-  const isAsked = await client.call("ShutdownGuest", vm, "").then(
+  const isRequested = await client.call("ShutdownGuest", vm, "").then(
     () => true,
     (error: unknown) => {
       if (!(error instanceof RepositoryError)) throw error;
       return false;
     },
   );
-  if (isAsked && (await isOffWithin(SHUTDOWN_MS, client, vm, signal))) return;
+  if (isRequested && (await isOffWithin(SHUTDOWN_MS, client, vm, signal)))
+    return;
   await client.call("PowerOffVM_Task", vm, "");
   if (await isOffWithin(POWER_OFF_MS, client, vm, signal)) return;
   throw new RepositoryError(

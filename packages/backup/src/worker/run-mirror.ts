@@ -98,7 +98,7 @@ async function ofSource<T>(work: () => Promise<T>): Promise<T> {
     const { message } = error as Error;
     throw new RepositoryError(
       "source-invalid",
-      `the repository that is copied from: ${message}`,
+      `source repository: ${message}`,
       { cause: error },
     );
   }

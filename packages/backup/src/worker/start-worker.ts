@@ -166,7 +166,7 @@ export function startProcess(
 function endOf(code: number | null, signal: NodeJS.Signals | null): string {
   // Linux ends processes so when memory is short.
   return signal === "SIGKILL"
-    ? "SIGKILL (if nobody has sent it: memory is short, see the kernel log)"
+    ? "SIGKILL (unless sent by a user: memory is short, see the kernel log)"
     : (signal ?? `exit code ${code}`);
 }
 

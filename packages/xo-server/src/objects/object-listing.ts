@@ -158,7 +158,7 @@ class TableReader {
     const type = this.#table.type(row);
     const requested = this.#listing.selection.type;
     if (requested !== undefined && requested !== type) return false;
-    return this.#isReadable(row, type) && this.#isAskedFor(row);
+    return this.#isReadable(row, type) && this.#isRequested(row);
   }
 
   #isReadable(row: number, type: string): boolean {
@@ -172,7 +172,7 @@ class TableReader {
     return test === undefined || this.#table.passes(row, test);
   }
 
-  #isAskedFor(row: number): boolean {
+  #isRequested(row: number): boolean {
     const { test } = this.#listing.selection;
     return test === undefined || this.#table.matches(row, test);
   }

@@ -64,7 +64,7 @@ interface Health {
   failures: number;
   /** Earliest next request, by the local clock. */
   retryAt: number;
-  isAsked: boolean;
+  isRequested: boolean;
 }
 
 /**
@@ -179,13 +179,13 @@ export class Follower {
     const { clock } = this.#options;
     let health = this.#health.get(host.id);
     if (health === undefined) {
-      health = { failures: 0, retryAt: 0, isAsked: false };
+      health = { failures: 0, retryAt: 0, isRequested: false };
       this.#health.set(host.id, health);
     }
     const wait = health.retryAt - clock.now();
     // A longer wait means that the clock was set back.
-    if (health.isAsked || (wait > 0 && wait <= LONGEST_BACKOFF_MS)) return;
-    health.isAsked = true;
+    if (health.isRequested || (wait > 0 && wait <= LONGEST_BACKOFF_MS)) return;
+    health.isRequested = true;
     const requested = () => this.#fetch(host, health);
     void (health.failures > 0
       ? this.#doubtful.run(requested)
@@ -216,7 +216,7 @@ export class Follower {
       health.failures++;
       health.retryAt = this.#options.clock.now() + this.#backoff(health);
     }
-    health.isAsked = false;
+    health.isRequested = false;
   }
 
   /**
@@ -233,8 +233,8 @@ export class Follower {
   #evict(live: readonly StatsHost[]): void {
     this.#hosts = live.length;
     const ids = new Set(live.map(({ id }) => id));
-    for (const [id, { isAsked }] of this.#health)
-      if (!ids.has(id) && !isAsked) this.#health.delete(id);
+    for (const [id, { isRequested }] of this.#health)
+      if (!ids.has(id) && !isRequested) this.#health.delete(id);
     this.#options.hosts.evictHosts((id) => ids.has(id));
   }
 

@@ -21,9 +21,11 @@ export async function assignVifAddresses(
   const addressed: NewVmVif[] = [];
   for (const vif of vifs) {
     const { networkId, ipv4 = [], ipv6 = [] } = vif;
-    const isGiven = ipv4.length > 0 || ipv6.length > 0;
+    const isRequested = ipv4.length > 0 || ipv6.length > 0;
     const found =
-      networkId === undefined || isGiven ? undefined : await assign(networkId);
+      networkId === undefined || isRequested
+        ? undefined
+        : await assign(networkId);
     if (found === undefined) {
       addressed.push(vif);
       continue;

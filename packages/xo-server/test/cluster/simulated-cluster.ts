@@ -195,7 +195,7 @@ export class SimulatedServer {
     this.freeze(ms);
   }
 
-  /** Somebody sets the clock of the machine; not covered: back, at the same time as it is suspended. */
+  /** The clock of the machine is set; not covered: back, at the same time as it is suspended. */
   setWallClock(stepMs: number): void {
     const { now } = this.#world;
     if (this.#suspension.until > now) return;

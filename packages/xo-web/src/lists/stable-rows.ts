@@ -42,11 +42,11 @@ export class StableRows {
 
   /**
    * New rows from the server.
-   * @param isAskedFor the user has requested other rows since
+   * @param isRequested the user has requested other rows since
    */
-  take(live: PlacedRows, isAskedFor: boolean): StableView {
+  take(live: PlacedRows, isRequested: boolean): StableView {
     this.#live = live;
-    const isOther = isAskedFor || live.offset !== this.#view.offset;
+    const isOther = isRequested || live.offset !== this.#view.offset;
     if (!this.#isHeld || isOther || !this.#differs()) return this.#release();
     return this.#hold(live.rows);
   }

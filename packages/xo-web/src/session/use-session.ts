@@ -47,7 +47,7 @@ const anonymous: SignedInUser = {
   preferences: {},
 };
 /** Stored for this tab of the browser. */
-const key = "looks-around";
+const key = "anonymous";
 
 /** The session of the page. */
 export function createSession(): Session {

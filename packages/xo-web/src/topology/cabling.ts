@@ -11,7 +11,7 @@ import {
 export interface Port {
   readonly pif: PifFacts;
   /** Members of a bond. */
-  readonly legs: readonly PifFacts[];
+  readonly members: readonly PifFacts[];
   readonly problem: TopologyProblem | undefined;
 }
 
@@ -82,10 +82,10 @@ function cableHost(
   networks: ReadonlyMap<string, NetworkFacts>,
 ): CabledHost {
   const isRunning = host.power_state === "Running";
-  const legs = groupBy(pifs, ({ bondMaster }) => bondMaster);
+  const members = groupBy(pifs, ({ bondMaster }) => bondMaster);
   const ports = pifs
     .filter((pif) => !pif.isBondSlave && pif.vlan < 0)
-    .map((pif) => toPort(pif, legs.get(pif.id) ?? [], isRunning))
+    .map((pif) => toPort(pif, members.get(pif.id) ?? [], isRunning))
     .sort((a, b) => compare(a.pif.device, b.pif.device));
   const portOf = new Map(ports.map((port) => [port.pif.device, port]));
   const links: Link[] = [];
@@ -108,17 +108,24 @@ function cableHost(
 
 function toPort(
   pif: PifFacts,
-  legs: readonly PifFacts[],
+  members: readonly PifFacts[],
   isRunning: boolean,
 ): Port {
-  const sorted = legs.toSorted((a, b) => compare(a.device, b.device));
-  return { pif, legs: sorted, problem: isRunning ? portProblem() : undefined };
+  const sorted = members.toSorted((a, b) => compare(a.device, b.device));
+  return {
+    pif,
+    members: sorted,
+    problem: isRunning ? portProblem() : undefined,
+  };
 
   function portProblem(): TopologyProblem | undefined {
-    const isDown = legs.length > 0 && legs.every((leg) => !leg.carrier);
+    const isDown =
+      members.length > 0 && members.every((member) => !member.carrier);
     if (isDown || !pif.carrier) return pif.attached ? "down" : "unplugged";
     if (!pif.attached) return "unplugged";
-    return legs.some((leg) => !leg.carrier) ? "leg" : undefined;
+    return members.some((member) => !member.carrier)
+      ? "bond-member"
+      : undefined;
   }
 }
 

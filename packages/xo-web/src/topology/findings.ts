@@ -2,14 +2,22 @@ import type { Cabling } from "./cabling.js";
 
 /** Something that is not as it should be: of one network or device, on some hosts. */
 export interface TopologyFinding {
-  readonly kind: "away" | "missing" | "down" | "unplugged" | "leg" | "mtu";
+  readonly kind:
+    "unreachable" | "missing" | "down" | "unplugged" | "bond-member" | "mtu";
   readonly tone: "bad" | "warn";
   readonly hosts: readonly string[];
   readonly network?: string;
   readonly device?: string;
 }
 
-const kinds = ["away", "down", "missing", "leg", "unplugged", "mtu"];
+const kinds = [
+  "unreachable",
+  "down",
+  "missing",
+  "bond-member",
+  "unplugged",
+  "mtu",
+];
 
 /** Problems of the cabling, worst first. */
 export function findingsOf({
@@ -25,12 +33,14 @@ export function findingsOf({
       found.set(key, { ...finding, hosts: [...finding.hosts] });
     else known.hosts.push(...finding.hosts);
   };
-  const away = hosts.filter(({ host }) => host.power_state !== "Running");
-  for (const { host } of away)
-    add({ kind: "away", tone: "bad", hosts: [host.id] });
+  const unreachable = hosts.filter(
+    ({ host }) => host.power_state !== "Running",
+  );
+  for (const { host } of unreachable)
+    add({ kind: "unreachable", tone: "bad", hosts: [host.id] });
   for (const { host, ports } of hosts)
     for (const { problem, pif } of ports)
-      if (problem === "down" || problem === "leg")
+      if (problem === "down" || problem === "bond-member")
         add({
           kind: problem,
           tone: problem === "down" ? "bad" : "warn",

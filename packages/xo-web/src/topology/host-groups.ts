@@ -48,10 +48,10 @@ function signatureOf({ host, ports, links }: CabledHost): string {
   return JSON.stringify([
     host.power_state,
     host.enabled,
-    ports.map(({ pif, legs, problem }) => [
+    ports.map(({ pif, members, problem }) => [
       pif.device,
       pif.speed,
-      legs.map(({ device, carrier }) => [device, carrier]),
+      members.map(({ device, carrier }) => [device, carrier]),
       problem,
     ]),
     links

@@ -38,8 +38,12 @@ export interface Tree {
   readonly error: ComputedRef<string | undefined>;
   /** The object of a line of a run; undefined: not loaded yet, or not of a run. */
   readonly rowOf: (line: TreeLine) => ObjectRow | undefined;
-  /** Expands or collapses a node. @param isAsked by the user; the choice is stored */
-  readonly setOpen: (key: string, isOpen: boolean, isAsked: boolean) => void;
+  /** Expands or collapses a node. @param isRequested by the user; the choice is stored */
+  readonly setOpen: (
+    key: string,
+    isOpen: boolean,
+    isRequested: boolean,
+  ) => void;
 }
 
 /** If there are more pools than this, all are collapsed at first. */
@@ -121,9 +125,9 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
     error: computed(() => pools.error.value ?? hosts.error.value),
     rowOf: (line) =>
       line.kind === "run" ? runs.rowAt(line.run.key, line.position) : undefined,
-    setOpen(key, requested, isAsked) {
+    setOpen(key, requested, isRequested) {
       choices.value = new Map(choices.value).set(key, requested);
-      if (isAsked) stored = new Map(rememberOpen(stored, key, requested));
+      if (isRequested) stored = new Map(rememberOpen(stored, key, requested));
     },
   };
 }

@@ -35,7 +35,7 @@ export const topology: Messages["topology"] = {
   speed: "{n} Gbit/s",
   speedSmall: "{n} Mbit/s",
   management: "Management",
-  bondOf: "Bond aus {legs}",
+  bondOf: "Bond aus {members}",
   noPorts: "Keine Schnittstellen",
   vlan: "VLAN {n}",
   untagged: "kein VLAN",
@@ -49,9 +49,9 @@ export const topology: Messages["topology"] = {
     good: "Verbunden",
     down: "Kein Link",
     unplugged: "Getrennt",
-    leg: "Ein Bond-Mitglied hat keinen Link",
+    "bond-member": "Ein Bond-Mitglied hat keinen Link",
     mtu: "Abweichende MTU",
-    away: "Nicht erreichbar",
+    unreachable: "Nicht erreichbar",
     maintenance: "Wartung",
     missing: "Fehlt auf {hosts}",
   },
@@ -62,9 +62,10 @@ export const topology: Messages["topology"] = {
   showAll: "Alle {n} anzeigen",
   showFewer: "Weniger anzeigen",
   found: {
-    away: "{hosts} nicht erreichbar: Der letzte bekannte Stand wird angezeigt",
+    unreachable:
+      "{hosts} nicht erreichbar: Der letzte bekannte Stand wird angezeigt",
     down: "{device}: kein Link auf {hosts}",
-    leg: "{device}: ein Bond-Mitglied hat keinen Link auf {hosts}",
+    "bond-member": "{device}: ein Bond-Mitglied hat keinen Link auf {hosts}",
     missing:
       "{network} fehlt auf {hosts}: Seine VMs können dort weder gestartet noch dorthin migriert werden",
     unplugged: "{network} ist auf {hosts} getrennt",
