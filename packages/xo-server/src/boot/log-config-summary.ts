@@ -1,6 +1,7 @@
+import type { StoredPool } from "../objects/snapshot-cache-options.js";
 import type { ServerOptions } from "./server-options.js";
 
-/** Logs the path of the config, its warnings and whether pools are configured. */
+/** Logs the path of the config, its warnings, and pools of it that a demo leaves out. */
 export function logConfigSummary({
   config,
   path,
@@ -19,16 +20,27 @@ export function logConfigSummary({
     logger.warn(
       `Plain HTTP on ${config.http.host}: passwords and tokens can be read on the network. Set http.tls, or http.host to 127.0.0.1 and use a reverse proxy with TLS`,
     );
-  if (demo !== undefined) {
-    if (config.pools.length > 0)
-      logger.info(
-        `Demo mode: the ${config.pools.length} pools of the config are not connected`,
-      );
-  } else if (!config.pools.some((pool) => pool.enabled)) {
+  if (demo !== undefined && config.pools.length > 0)
     logger.info(
+      `Demo mode: the ${config.pools.length} pools of the config are not connected`,
+    );
+}
+
+/**
+ * Logs how to add a pool if there is none to connect.
+ * @param stored pool connections of the database
+ */
+export function logMissingPools(
+  { config, loggers, demo }: Pick<ServerOptions, "config" | "loggers" | "demo">,
+  stored: readonly StoredPool[],
+): void {
+  if (demo !== undefined) return;
+  if ([...config.pools, ...stored].some((pool) => pool.enabled)) return;
+  loggers
+    .named("xo:main")
+    .info(
       "No pools configured: add servers in the web page or under `pools` in config.yaml (`xo-server example-config` prints an example), or start with --demo",
     );
-  }
 }
 
 function isExposedInClear({

@@ -12,6 +12,7 @@ import {
 import { LimitHits } from "../limits/limit-hits.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import type { StoredPool } from "../objects/snapshot-cache-options.js";
+import { logMissingPools } from "./log-config-summary.js";
 import { startInventory } from "../objects/start-inventory.js";
 import { startObjects, type Objects } from "../objects/start-objects.js";
 import type { Audit } from "../operations/audit.js";
@@ -93,6 +94,7 @@ export async function startCore(
       serverOptions.abandon ?? ((error) => logger.error("unusable", { error })),
   });
   const stored = [...store.servers.list()];
+  logMissingPools(serverOptions, stored);
   // Loaded in parallel with the rest of the start; without stored pools, when the
   // first pool is connected.
   if (stored.length > 0 && options.createPool === undefined)

@@ -29,9 +29,8 @@ export async function toSnapshotCacheOptions(
   logger: Logger,
   { stored = [], fetchCopy }: SharedPools = {},
 ): Promise<SnapshotCacheOptions | undefined> {
-  // Other servers may request a copy of a pool that is added later.
-  const hasPools = pools.length + stored.length > 0 || fetchCopy !== undefined;
-  if (!inventory.persist || !hasPools) return undefined;
+  // Also without pools: one may be added later.
+  if (!inventory.persist) return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");
   const key = await readInventoryKey({ path, logger });
   if (key === undefined) return undefined;
