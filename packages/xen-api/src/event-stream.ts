@@ -322,8 +322,12 @@ export class EventStream {
     if (kind === "rewound") return "token-rewound";
     this.#lastFailure = error;
     logger.debug(`${label}: event.from: ${error.message}`);
-    if (kind === "bad-answer" && ++this.#badAnswers >= MAX_BAD_ANSWERS)
+    if (kind === "bad-answer" && ++this.#badAnswers >= MAX_BAD_ANSWERS) {
+      logger.warn(
+        `${label}: event.from: ${this.#badAnswers} invalid responses in sequence: ${error.message}`,
+      );
       return "events-lost";
+    }
     if (kind === "dead") await session.probe(connected, error);
     if (kind === "call") {
       // The call executor has updated the session; errors that no retry can cure go to the consumer.

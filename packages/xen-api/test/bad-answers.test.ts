@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import t from "tap";
 import { XapiError, XoError } from "@xo-server/model";
 import type { TransportName } from "../src/index.js";
-import { clientOf, startPool } from "./client.js";
+import { clientOf, keepingLogger, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { httpAnswer, poolScript, type FakeReply } from "./fake-xapi.js";
 
@@ -371,7 +371,8 @@ t.test("records and events of the wrong type are rejected", async (t) => {
       ),
     );
     const clock = new FakeClock();
-    const xapi = clientOf(t, pool, { clock });
+    const logger = keepingLogger();
+    const xapi = clientOf(t, pool, { clock, logger });
     await xapi.connect();
     if (name === "VM.get_all_records") {
       await t.rejects(xapi.listRecords("VM", { onBatch: () => undefined }), {
@@ -387,6 +388,8 @@ t.test("records and events of the wrong type are rejected", async (t) => {
       return isDone;
     });
     t.match(await next, { value: { kind: "lost", reason: "events-lost" } });
+    const warnings = logger.lines.filter(({ level }) => level === "warn");
+    t.match(warnings.at(-1)?.message, /event\.from: \d invalid responses/);
   }
 });
 

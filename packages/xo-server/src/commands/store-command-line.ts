@@ -27,8 +27,9 @@ The file contains everything but tasks and the audit log: servers with their
 passwords, users, rights, resource sets. It is encrypted with a passphrase, which
 is read from the terminal or from $XO_CONFIG_PASSPHRASE.
 
-A copy every night, for cron:
-  XO_CONFIG_PASSPHRASE=... xo-server config export --force /backup/xo.xoconf`;
+A copy every night, for cron (the command of the Debian package becomes the user
+xo-server: files of other users are read and written by the shell):
+  XO_CONFIG_PASSPHRASE=... xo-server config export - > /backup/xo.xoconf`;
 
 const AFTER_LEAVE_HELP = `
 The server of the config keeps its clients and its tasks; what acts by itself moves.
