@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, open, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -150,6 +150,10 @@ t.test("what is wrong with files and ports", async (t) => {
 
   await damage(place.path("data/store.db"));
   t.match((await place.doctor()).of("store"), [/^error: /]);
+  await rm(place.path("data/store.db"));
+  t.match((await place.doctor()).of("store"), [
+    /^error: .*does not exist, but .* of an earlier start exists/,
+  ]);
 });
 
 t.test("an invalid configuration is reported with its lines", async (t) => {

@@ -92,6 +92,18 @@ async function checkCreation(
   const { create, location, key } = settings;
   if (create === "always") return;
   const where = whereIs(location);
+  // Several servers on PostgreSQL get their key before the first start.
+  const keyFile = isKeyTrace && "file" in key ? [key.file] : [];
+  for (const file of [settings.auditMark, ...keyFile, ...settings.traces])
+    if (file !== "" && (await sizeOf(file)) !== undefined)
+      throw new XoError("STORE_MISSING", {
+        where,
+        trace: file,
+        reason: `${state}, but ${file} of an earlier start exists`,
+        remedy: isPostgres(location)
+          ? "restore the database from a backup, or start once with --new-store to continue with an empty one"
+          : "restore the file, with its -wal file if there is one, or start once with --new-store to continue with an empty database",
+      });
   if (create === "never")
     throw new XoError("STORE_MISSING", {
       where,
@@ -99,17 +111,6 @@ async function checkCreation(
       remedy:
         "check --config and --data; only `xo-server start` creates a database",
     });
-  // Several servers on PostgreSQL get their key before the first start.
-  const keyFile = isKeyTrace && "file" in key ? [key.file] : [];
-  for (const file of [settings.auditMark, ...keyFile, ...settings.traces])
-    if (file !== "" && (await sizeOf(file)) !== undefined)
-      throw new XoError("STORE_MISSING", {
-        where,
-        reason: `${state}, but ${file} of an earlier start exists`,
-        remedy: isPostgres(location)
-          ? "restore the database from a backup, or start once with --new-store to continue with an empty one"
-          : "restore the file, with its -wal file if there is one, or start once with --new-store to continue with an empty database",
-      });
 }
 
 function hasTables(engine: Engine): Promise<boolean> {

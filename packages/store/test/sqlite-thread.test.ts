@@ -22,6 +22,7 @@ t.test("a file that is not a database is an error", async (t) => {
   await writeFile(bench.location, "this is no database".repeat(500));
   await t.rejects(bench.open({ sqliteThread: true }), {
     code: "STORE_UNAVAILABLE",
+    message: /file is not a database/,
   });
 });
 

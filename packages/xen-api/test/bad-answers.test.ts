@@ -432,6 +432,26 @@ t.test(
   },
 );
 
+t.test("framing of chunks counts as part of the answer", async (t) => {
+  const chunks = "1\r\n \r\n".repeat(500);
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) =>
+      method === "VM.get_all"
+        ? {
+            raw: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
+          }
+        : undefined,
+    ),
+  );
+  const xapi = clientOf(t, pool, { maxValueBytes: 2_000 });
+  await xapi.connect();
+  await t.rejects(xapi.call("VM.get_all"), {
+    code: "ANSWER_TOO_LARGE",
+    data: { limit: 2_000 },
+  });
+});
+
 t.test("an answer that arrives byte by byte is read", async (t) => {
   const answer = httpAnswer(
     json('{"OpaqueRef:1":{"uuid":"ü","name_label":"x"}}'),

@@ -36,6 +36,12 @@ export type SqliteResponse =
       readonly error: { readonly code: number; readonly message: string };
     };
 
+/** First message of the thread; with a reason if the database cannot be opened, after which the thread ends. */
+export interface SqliteOpened {
+  readonly opened: boolean;
+  readonly reason?: string;
+}
+
 export interface SqliteThreadData {
   readonly file: string;
   readonly durable: boolean;

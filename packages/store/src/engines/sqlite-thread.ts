@@ -3,6 +3,7 @@ import { SqliteFailure } from "./sqlite-failure.js";
 import type {
   SqliteCall,
   SqliteExecutor,
+  SqliteOpened,
   SqliteResponse,
   SqliteRequest,
   SqliteResult,
@@ -89,9 +90,10 @@ export class SqliteThread implements SqliteExecutor {
       };
       worker.on("error", (error: Error) => onEnd(error.message));
       worker.on("exit", () => onEnd("the thread of the store has ended"));
-      worker.on("message", (answer: SqliteResponse | "open") => {
-        if (answer === "open") resolve(worker);
-        else this.#settle(answer);
+      worker.on("message", (answer: SqliteResponse | SqliteOpened) => {
+        if (!("opened" in answer)) this.#settle(answer);
+        else if (answer.opened) resolve(worker);
+        else onEnd(answer.reason ?? "the database cannot be opened");
       });
     });
   }

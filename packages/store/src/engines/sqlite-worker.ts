@@ -1,14 +1,18 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { SqliteConnection } from "./sqlite-connection.js";
 import type { SqliteFailure } from "./sqlite-failure.js";
 import type {
   ConnectionName,
+  SqliteOpened,
   SqliteResponse,
   SqliteRequest,
   SqliteThreadData,
 } from "./sqlite-protocol.js";
 
-function answer({ id, ...call }: SqliteRequest): SqliteResponse {
+function answer(
+  connections: Record<ConnectionName, SqliteConnection>,
+  { id, ...call }: SqliteRequest,
+): SqliteResponse {
   try {
     return { id, ...connections[call.connection].execute(call) };
   } catch (error) {
@@ -17,22 +21,40 @@ function answer({ id, ...call }: SqliteRequest): SqliteResponse {
   }
 }
 
-const { file, durable } = workerData as SqliteThreadData;
-const writer = await SqliteConnection.open(file, durable);
-const connections: Record<ConnectionName, SqliteConnection> = {
-  writer,
-  reader: await SqliteConnection.open(file, durable),
-};
+/** @throws SqliteFailure, and errors of the package `libsql` */
+async function openConnections(): Promise<
+  Record<ConnectionName, SqliteConnection>
+> {
+  const { file, durable } = workerData as SqliteThreadData;
+  return {
+    writer: await SqliteConnection.open(file, durable),
+    reader: await SqliteConnection.open(file, durable),
+  };
+}
 
-parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {
-  // Ends the thread, not the process.
-  if (request === "crash") process.exit(1);
-  if (request !== "close") {
-    parentPort!.postMessage(answer(request));
-    return;
-  }
-  connections.reader.close();
-  connections.writer.close();
-  parentPort!.close();
-});
-parentPort!.postMessage("open");
+function listen(
+  connections: Record<ConnectionName, SqliteConnection>,
+  port: MessagePort,
+): void {
+  port.on("message", (request: SqliteRequest | "close" | "crash") => {
+    // Ends the thread, not the process.
+    if (request === "crash") process.exit(1);
+    if (request !== "close") {
+      port.postMessage(answer(connections, request));
+      return;
+    }
+    connections.reader.close();
+    connections.writer.close();
+    port.close();
+  });
+}
+
+const port = parentPort!;
+try {
+  listen(await openConnections(), port);
+  port.postMessage({ opened: true } satisfies SqliteOpened);
+} catch (error) {
+  // An error that ends a thread loses its message on the way, if its class is not one of JavaScript.
+  const reason = error instanceof Error ? error.message : String(error);
+  port.postMessage({ opened: false, reason } satisfies SqliteOpened);
+}

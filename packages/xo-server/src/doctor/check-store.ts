@@ -79,6 +79,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
 const REMEDIES: Readonly<Record<string, string>> = {
   STORE_KEY_WRONG:
     "restore the key file that belongs to this database (store.keyFile, $XO_STORE_KEY, or the credential xo-server.store.key)",
+  STORE_MISSING: "restore a backup (docs/server-backup.md)",
   STORE_UNAVAILABLE:
     "check store.location, that PostgreSQL runs and accepts this user, or the owner of the file",
   CONFIG_INVALID: "correct the key file; its mode must be 0600",
@@ -86,8 +87,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 function toResult(error: unknown): Result {
   if (!(error instanceof XoError)) throw error;
-  const { code, message } = error;
-  if (code === "STORE_MISSING")
+  const { code, message, data } = error;
+  // With a trace of an earlier start the next one is refused.
+  if (code === "STORE_MISSING" && data["trace"] === undefined)
     return warning(message, "before the first start that is as expected");
   return failed(message, REMEDIES[code] ?? "see the message");
 }
