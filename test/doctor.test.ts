@@ -1,5 +1,12 @@
 import { once } from "node:events";
-import { chmod, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  open,
+  readdir,
+  readFile,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";

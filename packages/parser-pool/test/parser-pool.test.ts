@@ -412,6 +412,28 @@ t.test("calls overtake queued bulk loads", async (t) => {
   t.same(done, ["call", "event", "bulk", "bulk", "bulk"]);
 });
 
+t.test("a token or counts of unusual size are no answer", async (t) => {
+  const pool = createParserPool({ place: "main" });
+  t.teardown(() => pool.close());
+  const read = (token: string, counts: object) =>
+    feed(
+      pool,
+      answer(JSON.stringify({ events: [], valid_ref_counts: counts, token })),
+      { shape: "events", priority: "event" },
+    );
+  const names = Array.from({ length: 10_000 }, (_, i) => [`class${i}`, i]);
+  await t.rejects(read("1,0", Object.fromEntries(names)), {
+    code: "BAD_ANSWER",
+    data: { reason: /^valid_ref_counts has \d+ characters/ },
+  });
+  await t.rejects(read("1".repeat(2_000), {}), {
+    code: "BAD_ANSWER",
+    data: { reason: /^the token has 2002 characters/ },
+  });
+  const some = Object.fromEntries(names.slice(0, 500));
+  await t.resolves(read("00000000000000000001,0", some));
+});
+
 t.test(
   "integers in a value of a named class are numbers, also in XML-RPC",
   async (t) => {

@@ -65,6 +65,11 @@ function errorStrings(error: unknown): readonly string[] {
   );
 }
 
+/** Two numbers of 20 digits in all known versions; each request of events has it. */
+const MAX_TOKEN_LENGTH = 1024;
+/** Names and counts of about 60 classes have 1.5 kB. Used on the main thread. */
+const MAX_COUNTS_LENGTH = 65_536;
+
 /**
  * Token and counts in the answer of event.from.
  *
@@ -74,8 +79,14 @@ export function parseEventsEnvelope(members: EnvelopeMembers): {
   token: string;
   counts: [string, number][];
 } {
-  const token = parseLenient(members["token"] ?? "null");
-  const counts = parseLenient(members["valid_ref_counts"] ?? "{}");
+  const tokenText = members["token"] ?? "null";
+  const countsText = members["valid_ref_counts"] ?? "{}";
+  if (tokenText.length > MAX_TOKEN_LENGTH)
+    throw badAnswer(`the token has ${tokenText.length} characters`);
+  if (countsText.length > MAX_COUNTS_LENGTH)
+    throw badAnswer(`valid_ref_counts has ${countsText.length} characters`);
+  const token = parseLenient(tokenText);
+  const counts = parseLenient(countsText);
   if (typeof token !== "string") throw badAnswer("no token");
   if (typeof counts !== "object" || counts === null)
     throw badAnswer("valid_ref_counts is not a struct");
