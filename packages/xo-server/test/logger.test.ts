@@ -86,6 +86,12 @@ t.test("data follow the message on the console", async (t) => {
     ms: 60.5,
   });
   t.match(lines[0], 'blocked for 60ms running="inventory: apply" ms=60.5\n');
+  const error = Object.assign(new Error("disk full"), { code: "ENOSPC" });
+  loggers.named("xo:store").warn("not written", { error });
+  t.match(
+    lines[1],
+    'not written error={"message":"disk full","code":"ENOSPC"}\n',
+  );
 });
 
 t.test(

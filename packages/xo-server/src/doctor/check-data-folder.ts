@@ -41,13 +41,19 @@ async function checkAccess(folder: string, found: Stats): Promise<Result[]> {
     );
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
+  } catch (error) {
+    const isReadOnly = (error as NodeJS.ErrnoException).code === "EROFS";
     // The only other error is EACCES: the folder exists.
     results.push(
-      failed(
-        `${folder} is not readable and writable for this user (${process.getuid?.() ?? ""}); it belongs to user ${found.uid}`,
-        `call xo-server as the user of the service, or: chown -R USER ${folder}`,
-      ),
+      isReadOnly
+        ? failed(
+            `the file system of ${folder} is read-only`,
+            "mount it read-write; after an error of the disk: see dmesg",
+          )
+        : failed(
+            `${folder} is not readable and writable for this user (${process.getuid?.() ?? ""}); it belongs to user ${found.uid}`,
+            `call xo-server as the user of the service, or: chown -R USER ${folder}`,
+          ),
     );
   }
   return results;

@@ -49,10 +49,9 @@ export function toJournalLine(jsonLine: string): string {
 
 function toPairs(data: object): string[] {
   return Object.entries(data).map(([key, value]) => {
-    const text =
-      typeof value === "string" ? value : JSON.stringify(brief(value));
-    const quoted = /[\s"=]/.test(text) ? JSON.stringify(text) : text;
-    return oneLine(`${key}=${quoted}`);
+    const isBare = typeof value === "string" && !/[\s"=]/.test(value);
+    const text = isBare ? value : JSON.stringify(brief(value));
+    return oneLine(`${key}=${text}`);
   });
 }
 
