@@ -26,8 +26,8 @@ t.test("the archive runs where it is unpacked", { skip }, async (t) => {
     "--version",
     "1.2.3",
   );
-  execFileSync("tar", ["-xzf", file, "-C", output]);
-  const program = join(file.replace(/\.tar\.gz$/, ""), "bin/xo-server");
+  extractAsDocumented(file, output);
+  const program = join(output, "xo-server/bin/xo-server");
   const version = new RunningProgram(t, program, ["--version"]);
   t.equal(await version.ended, 0);
   t.equal(version.output, "1.2.3");
@@ -42,6 +42,19 @@ t.test("the archive runs where it is unpacked", { skip }, async (t) => {
   t.match(metrics, /^xo_parser_webassembly 1$/m);
   t.equal(await server.stop(), 0);
 });
+
+/** Runs the commands of docs/install.md that unpack the archive, for `folder` in place of /usr/lib. */
+function extractAsDocumented(file: string, folder: string): void {
+  const lines = readFileSync(join(root, "docs/install.md"), "utf8").split("\n");
+  const tar = lines.findIndex((line) => line.startsWith("sudo tar "));
+  const commands = lines
+    .slice(tar - 1, tar + 1)
+    .join("\n")
+    .replaceAll("sudo ", "")
+    .replaceAll("/usr/lib", folder)
+    .replace(/--file=\S+/, `--file=${file}`);
+  execFileSync("sh", ["-e", "-c", commands]);
+}
 
 interface Bom {
   readonly bomFormat: string;
