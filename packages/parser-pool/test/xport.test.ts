@@ -119,6 +119,8 @@ t.test("legends with other names have another key", async (t) => {
 });
 
 t.test("other answers are rejected", async (t) => {
+  const namesOf = (count: number) =>
+    Array.from({ length: count }, (_, i) => `AVERAGE:host:a:source${i}`);
   const bad = {
     empty: "",
     "an error page": "EXCEPTION Rrd.No_RRA_Available",
@@ -128,10 +130,16 @@ t.test("other answers are rejected", async (t) => {
     "a legend too short": JSON_OF_TODAY.replace('"AVERAGE:vm:a:cpu0",', ""),
     "no step": JSON_OF_TODAY.replace('"step":"5"', '"step":"0"'),
     "rows years apart": JSON_OF_TODAY.replace('"t":"105"', '"t":"5"'),
+    "an object with too many data sources": JSON.stringify({
+      meta: { step: "5", end: "110", legend: namesOf(16_385) },
+      data: [],
+    }),
     "XML cut short": "<xport><meta><step>5</step><end>110</end>",
   };
   for (const [what, text] of Object.entries(bad))
     await t.rejects(read(text), { code: "BAD_ANSWER" }, what);
+  const most = { step: "5", end: "110", legend: namesOf(16_384) };
+  await t.resolves(read(JSON.stringify({ meta: most, data: [] })));
 });
 
 t.test(

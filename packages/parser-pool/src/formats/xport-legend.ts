@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { badAnswer } from "./bad-input.js";
 
 /** Entries are `AVERAGE:vm:<uuid>:memory`; names may contain colons. */
 const PREFIX = Buffer.from("AVERAGE:");
@@ -6,6 +7,13 @@ const COLON = 0x3a;
 const NEWLINE = 0x0a;
 const TAB = 0x09;
 const SPACE = 0x20;
+
+/**
+ * Maximum of data sources of one object, whose names become a table on the main
+ * thread at once. A host with 448 CPUs has about 9,000: for each CPU its load and
+ * the time in each of its power states.
+ */
+const MOST_NAMES = 16_384;
 
 /** The decoded legend: which object and data source each column of a table has. */
 export interface ReadLegend {
@@ -48,6 +56,7 @@ export class LegendBuilder {
     this.#bytes[this.#used++] = NEWLINE;
   }
 
+  /** @throws XoError BAD_ANSWER: an object has too many data sources */
   read(): ReadLegend {
     const bytes = this.#bytes.subarray(0, this.#used);
     const key = createHash("sha1").update(bytes).digest("base64");
@@ -129,11 +138,13 @@ function ownerEnd(bytes: Buffer, from: number, to: number): number {
   return -1;
 }
 
-/** First column of each group. */
+/** First column of each group. @throws XoError BAD_ANSWER */
 function startsOf(entries: readonly Entry[]): number[] {
   const counts: number[] = [];
   for (const { group } of entries)
     if (group >= 0) counts[group] = (counts[group] ?? 0) + 1;
+  if (counts.some((count) => count > MOST_NAMES))
+    throw badAnswer(`an object with more than ${MOST_NAMES} data sources`);
   let sum = 0;
   return counts.map((count) => (sum += count) - count);
 }
