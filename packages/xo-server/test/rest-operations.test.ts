@@ -188,6 +188,9 @@ t.test("errors have the parameter name that the client used", async (t) => {
   await json("/things/a", patch([1]), 422);
   await json("/things/a", patch('{"__proto__":{"size":1}}'), 422);
   await json("/things", body("{"), 400);
+  const invalid = Buffer.from('{"nameLabel":"\xff"}', "latin1");
+  const answer = await json("/things", { ...body("{}"), body: invalid }, 400);
+  t.match(answer, { error: /the body is not UTF-8/ });
 });
 
 t.test("an empty body with the type JSON is accepted", async (t) => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { XoError } from "@xo-server/model";
 import { errorCodes, type FastifyInstance } from "fastify";
 import { isDeeperThan } from "../../http/json-depth.js";
@@ -20,9 +21,15 @@ export function addJsonBodies(
   app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser(
     "application/json",
-    { parseAs: "string" },
+    { parseAs: "buffer" },
     (_request, body, done) => {
-      const text = body as string;
+      const bytes = body as Buffer;
+      // Decoded, invalid bytes would be stored as replacement characters.
+      if (!isUtf8(bytes)) {
+        done(new XoError("PARSE_ERROR", { reason: "the body is not UTF-8" }));
+        return;
+      }
+      const text = bytes.toString();
       if (isDeeperThan(text, maxDepth)) {
         hits.count("depth");
         const reason = `the body is nested deeper than ${maxDepth} levels`;
