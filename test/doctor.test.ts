@@ -106,6 +106,8 @@ t.test("an installation in order, and one whose server runs", async (t) => {
   await place.configure(Number(new URL(url).port));
   while (!(await fetch(`${url}/health`)).ok);
   t.match((await place.doctor()).of("port"), [/^ok: xo-server runs on port/]);
+  const other = await place.doctor("--data", place.path("other"));
+  t.match(other.of("port"), [/^error: another xo-server uses port \d+/]);
 });
 
 t.test("what is wrong with pools", async (t) => {

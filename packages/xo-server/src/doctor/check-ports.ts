@@ -8,18 +8,34 @@ import { failed, ok, warning, type Result } from "./finding.js";
 
 const TIMEOUT_MS = 3_000;
 
-/** Checks whether the ports are free, or used by a running xo-server. */
-export async function checkPorts(http: Config["http"]): Promise<Result[]> {
+/**
+ * Checks whether the ports are free, or used by a running xo-server.
+ * @param isStarted false: this server has never been started, so that it is another one
+ */
+export async function checkPorts(
+  http: Config["http"],
+  isStarted: boolean,
+): Promise<Result[]> {
   const { host, port, tls } = http;
   const hasTls = tls.selfSigned || tls.certificate !== "";
-  const results = [await checkPort({ host, port }, "http.port", hasTls)];
+  const found = await checkPort({ host, port }, "http.port", hasTls);
+  const results = [
+    found.isServer && !isStarted
+      ? failed(
+          `another xo-server uses port ${port}: this one has no database yet`,
+          "check --config and --data, stop the other one, or change http.port",
+        )
+      : found.result,
+  ];
   if (hasTls && tls.redirectPort !== 0)
     results.push(
-      await checkPort(
-        { host, port: tls.redirectPort },
-        "http.tls.redirectPort",
-        false,
-      ),
+      (
+        await checkPort(
+          { host, port: tls.redirectPort },
+          "http.tls.redirectPort",
+          false,
+        )
+      ).result,
     );
   return results;
 }
@@ -29,22 +45,35 @@ interface Endpoint {
   readonly port: number;
 }
 
+interface CheckedPort {
+  readonly result: Result;
+  /** An xo-server runs there. */
+  readonly isServer: boolean;
+}
+
 async function checkPort(
   endpoint: Endpoint,
   key: string,
   hasTls: boolean,
-): Promise<Result> {
+): Promise<CheckedPort> {
   const server = createServer();
+  const other = (result: Result) => ({ result, isServer: false });
   try {
     await listen(server, endpoint, key);
-    return ok(`${endpoint.host}:${endpoint.port} is free (${key})`);
+    return other(ok(`${endpoint.host}:${endpoint.port} is free (${key})`));
   } catch (error) {
     if (!(error instanceof XoError)) throw error;
-    if (error.code === "PORT_IN_USE")
-      return (await findServer(endpoint, hasTls)) ?? inUse(error, key);
-    return failed(
-      error.message,
-      "a port below 1024 needs CAP_NET_BIND_SERVICE (examples/port-443.conf); http.host must be an address of this machine, or 0.0.0.0",
+    if (error.code === "PORT_IN_USE") {
+      const result = await findServer(endpoint, hasTls);
+      return result === undefined
+        ? other(inUse(error, key))
+        : { result, isServer: true };
+    }
+    return other(
+      failed(
+        error.message,
+        "a port below 1024 needs CAP_NET_BIND_SERVICE (examples/port-443.conf); http.host must be an address of this machine, or 0.0.0.0",
+      ),
     );
   } finally {
     server.close();

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { silentLogger } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
+import { isPostgres, type Store } from "@xo-server/store";
+import { toStoreOptions } from "../boot/start-store.js";
 import type { Config } from "../config/config.js";
 import { loadConfig, type ConfigOverrides } from "../config/load-config.js";
 import { readMaxOpenFiles } from "../limits/open-files.js";
@@ -91,7 +93,9 @@ async function checkConfigured(
   add("open files", checkOpenFiles(http.maxConnections, readMaxOpenFiles()));
   add("data", ...(await checkDataFolder(dataDir)));
   add("space", ...(await checkSpace(dataDir)));
-  add("port", ...(await checkPorts(http)));
+  const { location } = toStoreOptions(config);
+  const isStarted = isPostgres(location) || existsSync(location);
+  add("port", ...(await checkPorts(http, isStarted)));
   add("certificate", await checkCertificate(config, now()));
   const { results, store } = await checkStore(config);
   add("store", ...results);
