@@ -48,6 +48,7 @@ export {
 } from "./worker/start-worker.js";
 export type {
   BackupDescription,
+  ListedBackup,
   BackupOrderResult,
   BackupProgress,
   BenchmarkResult,

@@ -57,7 +57,34 @@ t.test("only the newest snapshot of each repository is needed", async (t) => {
     snapshot("3", 3, "a"),
     snapshot("4", 4),
   ];
-  t.same([...neededRuns(all, ["a", "b"])].toSorted(), ["2", "3"]);
-  t.same([...neededRuns(all, ["a"])], ["3"]);
-  t.same([...neededRuns(all, [])], []);
+  const needed = (
+    repositories: readonly string[],
+    stored: readonly { readonly id: string; readonly order: number }[] = [],
+    run = "another",
+  ) => [...neededRuns(all, { run, repositories, stored })].toSorted();
+  t.same(needed(["a", "b"]), ["2", "3"]);
+  t.same(needed(["a"]), ["3"]);
+  t.same(needed([]), []);
+  t.same(
+    needed(["a"], [{ id: "a/b", order: 5 }], "1"),
+    ["1"],
+    "that of the run that has just ended, if the clock was set back",
+  );
 });
+
+t.test(
+  "the newest snapshot follows the order of the repository if a clock was set back",
+  async (t) => {
+    const snapshot = (run: string, time: number, backup: string) => ({
+      marks: { ...marks, run, time, backups: new Map([["a", backup]]) },
+    });
+    const all = [snapshot("1", 9, "old"), snapshot("2", 3, "new")];
+    const stored = [
+      { id: "a/old", order: 9 },
+      { id: "a/new", order: 10 },
+    ];
+    const options = { run: "another", repositories: ["a"] };
+    t.same([...neededRuns(all, { ...options, stored })], ["2"]);
+    t.same([...neededRuns(all, { ...options, stored: [] })], ["1"]);
+  },
+);

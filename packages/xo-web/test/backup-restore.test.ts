@@ -27,7 +27,6 @@ const archive = (more: Partial<Archive> = {}): Archive => ({
 
 t.test("backups of VMs, also of those that were renamed", async (t) => {
   const vms = byVm([
-    archive(),
     archive({
       id: "s/c",
       backupRepository: "s",
@@ -35,6 +34,7 @@ t.test("backups of VMs, also of those that were renamed", async (t) => {
       vm: { id: "v", name_label: "www" },
       verification: "damaged",
     }),
+    archive(),
     archive({ vm: { id: "w", name_label: "a" } }),
     { ...archive(), vm: undefined as never },
   ]);
@@ -47,11 +47,24 @@ t.test("backups of VMs, also of those that were renamed", async (t) => {
       newest: 2_000,
       oldest: 1_000,
       damaged: 1,
-      repositories: ["r", "s"],
+      repositories: ["s", "r"],
     },
   ]);
   t.equal(vms.length, 2);
 });
+
+t.test(
+  "the newest backup is the first one, also if a clock was set back",
+  async (t) => {
+    const late = archive({
+      timestamp: 1_000,
+      vm: { id: "v", name_label: "new" },
+    });
+    t.match(byVm([late, archive({ timestamp: 2_000 })]), [
+      { name: "new", newest: 1_000, oldest: 2_000 },
+    ]);
+  },
+);
 
 t.test("backups whose repository cannot be read are counted", async (t) => {
   const all = [
@@ -64,7 +77,7 @@ t.test("backups whose repository cannot be read are counted", async (t) => {
 
 t.test("a time line has a group for each day, newest first", async (t) => {
   const at = (timestamp: number) => archive({ timestamp });
-  const days = byDay([at(11), at(25), at(12)], (time) =>
+  const days = byDay([at(25), at(12), at(11)], (time) =>
     String(Math.floor(time / 10)),
   );
   t.match(days, [

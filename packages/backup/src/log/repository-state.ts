@@ -12,6 +12,8 @@ export interface RepositoryState {
   readonly marked: ReadonlyMap<string, string>;
   /** Files whose deletion is decided and may be under way. */
   readonly removing: ReadonlySet<string>;
+  /** `order` of the backup that was added last, also if it was removed since. */
+  readonly lastOrder: number;
 }
 
 export interface BackupReference {
@@ -19,6 +21,11 @@ export interface BackupReference {
   /** Hexadecimal SHA-256 of the manifest's file. */
   readonly digest: string;
   readonly created: string;
+  /**
+   * Greater than that of each backup before it in the log: ms since the epoch of
+   * `created`, or just after the backup before it, if a clock was set back.
+   */
+  readonly order: number;
 }
 
 export const emptyState: RepositoryState = {
@@ -28,6 +35,7 @@ export const emptyState: RepositoryState = {
   keys: new Map(),
   marked: new Map(),
   removing: new Set(),
+  lastOrder: 0,
 };
 
 /** @param digest hexadecimal SHA-256 of the entry's file */
@@ -49,8 +57,10 @@ export function applyEntry(
       return { ...next, keys: without(state.keys, [change.name]) };
     case "add-backup": {
       const { id, digest, created } = change;
-      const backups = new Map(state.backups).set(id, { id, digest, created });
-      return { ...next, backups };
+      const order = orderAfter(state.lastOrder, created);
+      const backup = { id, digest, created, order };
+      const backups = new Map(state.backups).set(id, backup);
+      return { ...next, backups, lastOrder: order };
     }
     case "remove-backups":
       return { ...next, backups: without(state.backups, change.ids) };
@@ -71,7 +81,11 @@ export interface StateJson {
   readonly version: 1;
   readonly sequence: number;
   readonly digest: string;
-  readonly backups: readonly BackupReference[];
+  /** In the order of the log; `order` is absent in checkpoints of earlier versions. */
+  readonly backups: readonly (Omit<BackupReference, "order"> &
+    Partial<Pick<BackupReference, "order">>)[];
+  /** Absent in checkpoints of earlier versions. */
+  readonly lastOrder?: number;
   readonly keys: readonly (readonly [string, string])[];
   readonly marked: readonly (readonly [string, string])[];
   readonly removing: readonly string[];
@@ -84,6 +98,7 @@ export function stateToJson(state: RepositoryState): StateJson {
     sequence: state.sequence,
     digest: state.digest,
     backups: [...state.backups.values()],
+    lastOrder: state.lastOrder,
     keys: [...state.keys],
     marked: [...state.marked],
     removing: [...state.removing],
@@ -92,14 +107,25 @@ export function stateToJson(state: RepositoryState): StateJson {
 
 /** The state of a checkpoint. Does not validate: checkpoints are authenticated. */
 export function stateFromJson(json: StateJson): RepositoryState {
+  const backups = new Map<string, BackupReference>();
+  let last = 0;
+  for (const backup of json.backups) {
+    last = backup.order ?? orderAfter(last, backup.created);
+    backups.set(backup.id, { ...backup, order: last });
+  }
   return {
     sequence: json.sequence,
     digest: json.digest,
-    backups: new Map(json.backups.map((backup) => [backup.id, backup])),
+    backups,
+    lastOrder: json.lastOrder ?? last,
     keys: new Map(json.keys),
     marked: new Map(json.marked),
     removing: new Set(json.removing),
   };
+}
+
+function orderAfter(last: number, created: string): number {
+  return Math.max(last + 1, Date.parse(created));
 }
 
 function without<V>(

@@ -165,12 +165,10 @@ export class Repository {
     });
   }
 
-  /** All backups, oldest first. */
+  /** All backups, in the order of the log: it needs no clock. */
   async listBackups(): Promise<BackupReference[]> {
     const { backups } = await this.log.refresh();
-    return [...backups.values()].sort((a, b) =>
-      a.created < b.created ? -1 : 1,
-    );
+    return [...backups.values()];
   }
 
   /** @throws RepositoryError `unknown`, `missing` or `damaged` */

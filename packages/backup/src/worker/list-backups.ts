@@ -2,7 +2,11 @@ import { isUnreadable } from "../errors.js";
 import type { Manifest } from "../format/manifest.js";
 import type { Repository } from "../repository/repository.js";
 import { runConcurrently } from "../run-concurrently.js";
-import type { BackupDescription, ListResult } from "./order-results.js";
+import type {
+  BackupDescription,
+  ListedBackup,
+  ListResult,
+} from "./order-results.js";
 import type { ListOperation } from "./work-order.js";
 
 const DEFAULT_LIMIT = 500;
@@ -19,14 +23,15 @@ export async function listBackups(
   const references = await repository.listBackups();
   const present = new Set(references.map(({ id }) => id));
   const unknown = references.filter(({ id }) => !isKnown.has(id));
-  const found = new Map<string, BackupDescription>();
+  const found = new Map<string, ListedBackup>();
   const damaged: string[] = [];
   const some = unknown.slice(0, limit);
   await runConcurrently(some, CONCURRENCY, async (reference) => {
     signal?.throwIfAborted();
     try {
       const manifest = await repository.readReferencedManifest(reference);
-      found.set(reference.id, describeBackup(manifest, omit));
+      const { id, order } = reference;
+      found.set(id, { ...describeBackup(manifest, omit), order });
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       damaged.push(reference.id);

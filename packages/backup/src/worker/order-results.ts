@@ -88,7 +88,8 @@ export interface BackupProgress {
 
 export interface ListResult extends OrderResult {
   /** Those that the caller did not know, oldest first. */
-  readonly backups: readonly BackupDescription[];
+  /** In the order of the log. */
+  readonly backups: readonly ListedBackup[];
   /** Known ids that the repository no longer has. */
   readonly removed: readonly string[];
   /** Backups whose manifest cannot be read now. */
@@ -114,6 +115,11 @@ export interface BackupDescription {
     /** Chunks that were stored for it and that the repository did not have before; undefined in old backups. */
     readonly stored: number | undefined;
   };
+}
+
+export interface ListedBackup extends BackupDescription {
+  /** The place in the repository's log, see `BackupReference`. */
+  readonly order: number;
 }
 
 export interface RepositoryInspection extends OrderResult {

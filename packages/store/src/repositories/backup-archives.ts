@@ -9,8 +9,8 @@ export interface BackupArchive {
   readonly repository: string;
   /** UUID of the VM; absent: a backup of something else. */
   readonly vm?: string;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
+  /** Lists begin with the greatest. About the time of the backup, in ms since the epoch. */
+  readonly order: number;
   /** JSON. */
   readonly body: unknown;
 }
@@ -23,7 +23,7 @@ export interface ArchivePageOptions {
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
   /** The last archive of the previous page. */
-  readonly after?: Pick<BackupArchive, "time" | "id">;
+  readonly after?: Pick<BackupArchive, "order" | "id">;
 }
 
 /** Ids in one SQL statement. */
@@ -70,8 +70,8 @@ export class BackupArchives {
     if (after !== undefined)
       query = query.where((e) =>
         e.or([
-          e("made_at", "<", after.time),
-          e.and([e("made_at", "=", after.time), e("id", "<", after.id)]),
+          e("made_at", "<", after.order),
+          e.and([e("made_at", "=", after.order), e("id", "<", after.id)]),
         ]),
       );
     return (await availability.run(() => query.execute())).map(toArchive);
@@ -121,7 +121,7 @@ function toRow(archive: BackupArchive): BackupArchiveRow {
     id: archive.id,
     repository_id: archive.repository,
     vm_id: archive.vm ?? null,
-    made_at: archive.time,
+    made_at: archive.order,
     body_json: toJson("the archive", archive.body),
   };
 }
@@ -131,7 +131,7 @@ function toArchive(row: BackupArchiveRow): BackupArchive {
     id: row.id,
     repository: row.repository_id,
     ...(row.vm_id === null ? {} : { vm: row.vm_id }),
-    time: row.made_at,
+    order: row.made_at,
     body: JSON.parse(row.body_json) as unknown,
   };
 }

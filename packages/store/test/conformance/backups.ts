@@ -51,11 +51,11 @@ export async function testBackups(t: Test, harness: StoreHarness) {
       url,
       credentials: {},
     });
-    const archive = (repository: string, time: number, vm?: string) => ({
-      id: `${repository}/${time}`,
+    const archive = (repository: string, order: number, vm?: string) => ({
+      id: `${repository}/${order}`,
       repository,
-      time,
-      body: { n: time },
+      order,
+      body: { n: order },
       ...(vm === undefined ? {} : { vm }),
     });
     const all = [archive(a, 1, "v"), archive(a, 2, "w"), archive(b, 3, "v")];

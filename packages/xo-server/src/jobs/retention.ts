@@ -9,8 +9,10 @@ export interface Retention {
 
 export interface Dated {
   readonly id: string;
-  /** ms since the epoch. */
+  /** ms since the epoch; determines the period. */
   readonly time: number;
+  /** The greater, the newer: where the order is known without a clock. Default: `time`. */
+  readonly order?: number;
 }
 
 /**
@@ -27,7 +29,7 @@ export function toDelete<T extends Dated>(
   timezone?: string,
 ): T[] {
   const newestFirst = snapshots.toSorted(
-    (a, b) => b.time - a.time || (a.id < b.id ? 1 : -1),
+    (a, b) => orderOf(b) - orderOf(a) || (a.id < b.id ? 1 : -1),
   );
   const days = new LocalDays(timezone);
   const kept = new Set<T>(
@@ -45,6 +47,10 @@ export function toDelete<T extends Dated>(
     ))
       kept.add(one);
   return newestFirst.filter((one) => !kept.has(one));
+}
+
+function orderOf({ order, time }: Dated): number {
+  return order ?? time;
 }
 
 /** The first item of each of the first `count` periods. */

@@ -83,6 +83,7 @@ export interface BackedUpVm {
 
 /**
  * VMs by name, from all backups; the name is that of the newest backup.
+ * @param archives newest first, as the server orders them: it does not rely on clocks
  * @param unreadableRepositories ids of repositories that cannot be read now
  */
 export function byVm(
@@ -99,15 +100,14 @@ export function byVm(
   }
   return [...all]
     .map(([id, own]) => {
-      const sorted = own.toSorted((a, b) => b.timestamp - a.timestamp);
-      const newest = sorted[0]!;
+      const newest = own[0]!;
       return {
         id,
         name: newest.vm?.name_label ?? id,
         pool: newest.pool?.name ?? "",
         count: own.length,
         newest: newest.timestamp,
-        oldest: sorted.at(-1)!.timestamp,
+        oldest: own.at(-1)!.timestamp,
         size: newest.size,
         damaged: own.filter((one) => one.verification === "damaged").length,
         unreadable: own.filter((one) =>
@@ -124,15 +124,17 @@ export function byVm(
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Backups by the day of their time, newest first. @param dayOf name of the day of a time */
+/**
+ * Backups by the day of their time.
+ * @param archives newest first, as the server orders them
+ * @param dayOf name of the day of a time
+ */
 export function byDay(
   archives: readonly Archive[],
   dayOf: (time: number) => string,
 ): readonly { readonly day: string; readonly archives: readonly Archive[] }[] {
   const days = new Map<string, Archive[]>();
-  for (const archive of archives.toSorted(
-    (a, b) => b.timestamp - a.timestamp,
-  )) {
+  for (const archive of archives) {
     const day = dayOf(archive.timestamp);
     days.set(day, [...(days.get(day) ?? []), archive]);
   }

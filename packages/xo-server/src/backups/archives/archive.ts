@@ -1,4 +1,4 @@
-import type { BackupDescription } from "@xo-server/backup";
+import type { BackupDescription, ListedBackup } from "@xo-server/backup";
 import type { BackupArchive } from "@xo-server/store";
 
 /** A backup in a repository. Sizes in bytes. */
@@ -12,6 +12,11 @@ export interface Archive {
   readonly vm?: string;
   /** Milliseconds since the epoch. */
   readonly time: number;
+  /**
+   * The greater, the newer: the order of the repository's log, of copies that of
+   * their source. In ms since the epoch, like `time`, but right if a clock was set back.
+   */
+  readonly order: number;
   /** Properties of the manifest, without `UNINDEXED`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly disks: BackupDescription["disks"];
@@ -42,7 +47,8 @@ export function itemOf({ properties }: Archive): ArchivedItem | undefined {
     : undefined;
 }
 
-type Body = Pick<Archive, "properties" | "disks" | "sizes">;
+type Body = Pick<Archive, "properties" | "disks" | "sizes"> &
+  Partial<Pick<Archive, "time">>;
 
 /** @param id of a backup in a repository */
 export function archiveId(repository: string, backup: string): string {
@@ -62,14 +68,18 @@ export function parseArchiveId(
 /** A row of the index of archives. `vm` is the UUID of the VM, for backups of VMs only. */
 export function toStored(
   repository: string,
-  { id, time, ...body }: BackupDescription,
+  { id, order, ...body }: ListedBackup,
 ): BackupArchive {
-  const vm = (body.properties["vm"] as { uuid?: unknown } | undefined)?.uuid;
+  const { vm: of, mirror } = body.properties as {
+    readonly vm?: { readonly uuid?: unknown };
+    readonly mirror?: { readonly order?: unknown };
+  };
+  const vm = of?.uuid;
   return {
     id: archiveId(repository, id),
     repository,
     ...(typeof vm === "string" ? { vm } : {}),
-    time,
+    order: typeof mirror?.order === "number" ? mirror.order : order,
     body,
   };
 }
@@ -77,5 +87,6 @@ export function toStored(
 /** An archive from its row. The inverse of `toStored`. */
 export function toArchive({ body, ...stored }: BackupArchive): Archive {
   const { backup } = parseArchiveId(stored.id)!;
-  return { ...stored, backup, ...(body as Body) };
+  // Rows of earlier versions have no time of their own.
+  return { ...stored, backup, time: stored.order, ...(body as Body) };
 }

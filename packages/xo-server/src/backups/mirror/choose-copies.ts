@@ -20,13 +20,13 @@ export function chooseMissing(
     ({ backup, isDamaged }) => !isDamaged && !copied.has(backup),
   );
   const all = [
-    ...copies.map(({ of, time }) => ({ id: of, time })),
-    ...missing.map(({ backup, time }) => ({ id: backup, time })),
+    ...copies.map(({ of, time, order }) => ({ id: of, time, order })),
+    ...missing.map(({ backup, time, order }) => ({ id: backup, time, order })),
   ];
   const expired = new Set(toDelete(all, rules, timezone).map(({ id }) => id));
   return missing
     .filter(({ backup }) => !expired.has(backup))
-    .toSorted((a, b) => a.time - b.time);
+    .toSorted((a, b) => a.order - b.order);
 }
 
 /**
@@ -37,17 +37,21 @@ export function chooseExpired(
   copies: readonly Copy[],
   { rules, timezone }: CopyRules,
 ): string[] {
-  const dated = copies.map(({ backup, time }) => ({ id: backup, time }));
+  const dated = copies.map(({ backup: id, time, order }) => ({
+    id,
+    time,
+    order,
+  }));
   return toDelete(dated, rules, timezone).map(({ id }) => id);
 }
 
 /**
- * The copy that probably differs least from a backup of this time: the newest one
+ * The copy that probably differs least from a backup: the newest one
  * before it, otherwise the oldest one after it. Its own source must still exist and
  * be readable.
  */
 export function chooseBase(
-  time: number,
+  order: number,
   sources: readonly SourceBackup[],
   copies: readonly Copy[],
 ): Copy | undefined {
@@ -56,6 +60,6 @@ export function chooseBase(
   );
   const usable = copies
     .filter(({ of }) => readable.has(of))
-    .toSorted((a, b) => a.time - b.time);
-  return usable.findLast((one) => one.time <= time) ?? usable[0];
+    .toSorted((a, b) => a.order - b.order);
+  return usable.findLast((one) => one.order <= order) ?? usable[0];
 }

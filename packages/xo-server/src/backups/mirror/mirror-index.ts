@@ -7,6 +7,8 @@ export interface SourceBackup {
   readonly backup: string;
   /** Time of the snapshot, in ms since the epoch. */
   readonly time: number;
+  /** The greater, the newer, see `Archive`. */
+  readonly order: number;
   readonly isDamaged: boolean;
 }
 
@@ -17,6 +19,8 @@ export interface Copy {
   /** Id in the target. */
   readonly backup: string;
   readonly time: number;
+  /** Of the copied backup. */
+  readonly order: number;
 }
 
 /** The property `mirror` in the manifest of a copy. */
@@ -27,6 +31,8 @@ export interface MirrorProperty {
   readonly repository: string;
   /** Id of the backup in the source. */
   readonly backup: string;
+  /** That of the backup in the source; absent in copies of earlier versions. */
+  readonly order?: number;
 }
 
 /** A VM or other item of which the source has backups. */
@@ -54,6 +60,7 @@ export async function groupSources(
       known.backups.unshift({
         backup: archive.backup,
         time: timeOf(archive),
+        order: archive.order,
         isDamaged: isDamaged(archive),
       });
     }
@@ -79,6 +86,7 @@ export async function groupCopies(
         of: mirror.backup,
         backup: archive.backup,
         time: timeOf(archive),
+        order: mirror.order ?? timeOf(archive),
       });
     }
   return copies;

@@ -130,7 +130,7 @@ export class MirrorTarget {
 
   async #copyOne(
     { backups }: MirroredItem,
-    { backup, time }: SourceBackup,
+    { backup, time, order }: SourceBackup,
     {
       copies,
       work,
@@ -145,9 +145,9 @@ export class MirrorTarget {
   ): Promise<Copy> {
     const { repositories } = this.#parts;
     const { id, source, job, maxRate } = this.#options;
-    const base = chooseBase(time, backups, copies);
+    const base = chooseBase(order, backups, copies);
     const { repository = source } = repositories.get(source).state;
-    const mirror: MirrorProperty = { job, repository, backup };
+    const mirror: MirrorProperty = { job, repository, backup, order };
     const copied = await repositories.mirror(
       id,
       {
@@ -170,7 +170,7 @@ export class MirrorTarget {
       totals.read += read;
       totals.stored += stored;
     }
-    return { of: backup, backup: copied.id, time };
+    return { of: backup, backup: copied.id, time, order };
   }
 
   async #deleteExpired(

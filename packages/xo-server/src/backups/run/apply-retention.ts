@@ -29,7 +29,7 @@ export function expired(
       one.job === job &&
       (schedule === undefined || one.schedule === schedule),
   );
-  const dated = own.map(({ backup, time }) => ({ id: backup, time }));
+  const dated = own.map(({ backup: id, time, order }) => ({ id, time, order }));
   return toDelete(dated, rules, timezone)
     .map(({ id }) => id)
     .filter((id) => id !== newest);

@@ -37,6 +37,7 @@ function toStored({
   repository,
   backup,
   time,
+  order,
   properties,
 }: Archive): StoredBackup {
   const { job, schedule, run, time: taken } = properties;
@@ -44,6 +45,7 @@ function toStored({
     id,
     repository,
     backup,
+    order,
     job: String(job),
     schedule: typeof schedule === "string" ? schedule : undefined,
     run: String(run),

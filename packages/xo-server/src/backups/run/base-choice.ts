@@ -40,22 +40,24 @@ export async function chooseBase(
   const { job, run, vm, repository, disks, isFull, fullInterval } = request;
   if (isFull) return without(disks, "the job makes full backups only");
   const stored = await archives.ofVm(vm);
-  const existing = new Set(
+  const orders = new Map(
     stored
       .filter((one) => one.repository === repository)
-      .map(({ backup }) => backup),
+      .map(({ backup, order }) => [backup, order]),
   );
+  const orderOf = ({ marks }: SnapshotDisk): number =>
+    orders.get(marks?.backups.get(repository) ?? "") ?? 0;
   const candidates = new Map<string, SnapshotDisk>();
   for (const disk of disks) {
     const snapshots = await listDiskSnapshots(xapi, disk.vdi);
     const newest = snapshots
       .filter(({ marks }) => marks?.job === job && marks.run !== run)
-      .filter(({ marks }) => existing.has(marks?.backups.get(repository) ?? ""))
-      .toSorted((a, b) => (b.marks?.time ?? 0) - (a.marks?.time ?? 0))[0];
+      .filter((one) => orderOf(one) > 0)
+      .toSorted((a, b) => orderOf(b) - orderOf(a))[0];
     if (newest !== undefined) candidates.set(disk.uuid, newest);
   }
   const newest = [...candidates.values()].toSorted(
-    (a, b) => (b.marks?.time ?? 0) - (a.marks?.time ?? 0),
+    (a, b) => orderOf(b) - orderOf(a),
   )[0];
   const backup = newest?.marks?.backups.get(repository);
   if (backup === undefined)

@@ -51,6 +51,8 @@ export interface StoredBackup {
   readonly run: string;
   /** ms since the epoch. */
   readonly time: number;
+  /** The greater, the newer, whatever clocks show. */
+  readonly order: number;
 }
 
 /** The backups in the repositories. */

@@ -1,5 +1,7 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import type { Marks } from "./marks.js";
+import type { StoredBackup } from "./repository-access.js";
 import { read, readAll, refsOf, textOf } from "./xapi-objects.js";
 import {
   deleteDisk,
@@ -18,6 +20,8 @@ export interface SettleSnapshotsOptions {
   readonly run: string;
   /** Repositories whose next incremental backup needs a snapshot; empty: none does. */
   readonly repositories: readonly string[];
+  /** Backups of the VM, of which the repository knows the order. */
+  readonly stored: readonly Pick<StoredBackup, "id" | "order">[];
   /** Whether the data of the snapshot is destroyed if changed block tracking does not need it. */
   readonly purges: boolean;
   readonly warn: (text: string) => void;
@@ -33,14 +37,14 @@ export async function settleSnapshots(
   vm: Ref,
   options: SettleSnapshotsOptions,
 ): Promise<void> {
-  const { job, run, repositories, purges, warn } = options;
+  const { job, run, purges, warn } = options;
   const own = (await listSnapshots(xapi, vm)).filter(
     (one) => one.run === run || one.marks?.job === job,
   );
   const disks = (await allDiskSnapshots(xapi, vm)).filter(
     ({ marks }) => marks?.job === job,
   );
-  const needed = neededRuns([...own, ...disks], repositories);
+  const needed = neededRuns([...own, ...disks], options);
   for (const snapshot of own)
     if (!needed.has(snapshot.run)) await deleteSnapshot(xapi, snapshot.ref);
     else if (purges && snapshot.run === run)
@@ -65,19 +69,39 @@ async function purge(
     );
 }
 
-/** Runs whose snapshots are the newest with a backup in one of the repositories. */
+/**
+ * Runs whose snapshots are the newest with a backup in one of the repositories: that of
+ * the current run, else by the order of the repository, and by time only where
+ * that does not know them.
+ */
 export function neededRuns(
   snapshots: readonly Pick<BackupSnapshot | SnapshotDisk, "marks">[],
-  repositories: readonly string[],
+  {
+    run,
+    repositories,
+    stored,
+  }: Pick<SettleSnapshotsOptions, "run" | "repositories" | "stored">,
 ): ReadonlySet<string> {
+  const orders = new Map(stored.map(({ id, order }) => [id, order]));
   const needed = new Set<string>();
   for (const repository of repositories) {
+    const orderOf = (marks: Marks): number =>
+      marks.run === run
+        ? Infinity
+        : (orders.get(`${repository}/${marks.backups.get(repository)}`) ?? 0);
     const newest = snapshots
       .flatMap(({ marks }) => (marks?.backups.has(repository) ? [marks] : []))
-      .toSorted((a, b) => b.time - a.time)[0];
+      .toSorted(
+        (a, b) => compare(orderOf(b), orderOf(a)) || b.time - a.time,
+      )[0];
     if (newest !== undefined) needed.add(newest.run);
   }
   return needed;
+}
+
+/** Subtraction does not compare infinities. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 async function allDiskSnapshots(xapi: Xapi, vm: Ref): Promise<SnapshotDisk[]> {

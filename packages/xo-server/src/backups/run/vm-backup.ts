@@ -179,6 +179,7 @@ export class VmBackup {
       job: job.id,
       run: runId,
       repositories: settings.mode === "full" ? [] : settings.repositories,
+      stored: await this.#parts.archives.ofVm(this.#vm.id),
       purges: settings.purgeSnapshotData === true,
       warn: (text) => {
         this.#warn(text);
