@@ -16,6 +16,8 @@ export type RepositoryErrorCode =
   | "unsupported"
   /** There is no backup, disk or key slot of this name. */
   | "unknown"
+  /** The storage can be read, but refuses to create or delete files. */
+  | "read-only"
   /** A parameter is not allowed. */
   | "invalid"
   /** The base of a backup cannot be used, and the source has nothing but changes: do a full backup. */

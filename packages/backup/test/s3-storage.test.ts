@@ -169,6 +169,26 @@ t.test("failures that stay are errors without secrets", async (t) => {
   });
 });
 
+t.test(
+  "an access key that may not write: the storage is read-only",
+  async (t) => {
+    const fake = await startFakeS3(t);
+    const storage = new S3Storage(fake.location, fast);
+    await storage.putIfAbsent("a", [Buffer.from("a")]);
+    fake.fault = ({ method }, response) => {
+      if (method !== "PUT" && method !== "POST") return false;
+      response.statusCode = 403;
+      response.end("<Error><Code>AccessDenied</Code></Error>");
+      return true;
+    };
+    const reader = new S3Storage(fake.location, fast);
+    t.equal(String(await reader.read("a")), "a");
+    const code = "read-only";
+    await t.rejects(reader.putIfAbsent("b", [Buffer.from("b")]), { code });
+    await t.rejects(reader.remove(["a"]), { code });
+  },
+);
+
 t.test("a repository in an object store", async (t) => {
   const fake = await startFakeS3(t);
   const storage = new S3Storage(fake.location, fast);

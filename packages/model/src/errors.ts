@@ -159,6 +159,10 @@ export const errorTable = {
     "backup repository {repository} is unreachable: {reason}",
     502,
   ),
+  BACKUP_REPOSITORY_READ_ONLY: row(
+    "backup repository {repository} is read-only: {reason}",
+    409,
+  ),
   BACKUP_REPOSITORY_FULL: row(
     "backup repository {repository} is full: {reason}",
     507,

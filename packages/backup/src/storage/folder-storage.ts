@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Dirent } from "node:fs";
 import {
+  access,
+  constants,
   link,
   mkdir,
   open,
@@ -39,17 +41,19 @@ export class FolderStorage implements Storage {
       TEMPORARY,
       randomBytes(12).toString("hex"),
     );
-    await this.#createFolder(dirname(temporary));
-    await this.#createFolder(dirname(path));
     try {
+      await this.#createFolder(dirname(temporary));
+      await this.#createFolder(dirname(path));
       await writeSynced(temporary, parts);
       // Unlike a rename, a link never replaces a file.
       await link(temporary, path);
     } catch (error) {
-      if (codeOf(error) === "EEXIST") return false;
-      throw linkError(error, this.location);
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (syscall === "link" && code === "EEXIST") return false;
+      throw writeError(error, this.location);
     } finally {
-      await unlink(temporary).catch(ignoreMissing);
+      // What cannot be deleted either is removed by `removeTemporaryFiles`; the first error counts.
+      await unlink(temporary).catch(() => undefined);
     }
     await syncFolder(dirname(path));
     return true;
@@ -107,7 +111,9 @@ export class FolderStorage implements Storage {
     const folders = new Set<string>();
     for (const name of names) {
       const path = join(this.location, name);
-      await unlink(path).catch(ignoreMissing);
+      await unlink(path).catch((error: unknown) => {
+        if (!isAbsent(error)) throw writeError(error, this.location);
+      });
       folders.add(dirname(path));
     }
     for (const folder of folders) await syncFolder(folder).catch(ignoreMissing);
@@ -119,6 +125,20 @@ export class FolderStorage implements Storage {
       const path = join(this.location, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
       if (mtimeMs < before) await unlink(path).catch(ignoreMissing);
+    }
+  }
+
+  async readOnlyReason(): Promise<string | undefined> {
+    try {
+      for (const folder of ["", TEMPORARY, "log", "packs"])
+        await access(join(this.location, folder), constants.W_OK).catch(
+          ignoreMissing,
+        );
+      return undefined;
+    } catch (error) {
+      const converted = writeError(error, this.location);
+      if (!(converted instanceof RepositoryError)) throw error;
+      return converted.message;
     }
   }
 
@@ -219,14 +239,29 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function linkError(error: unknown, location: string): unknown {
-  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(error))
-    ? new RepositoryError(
-        "unsupported",
-        `${location}: the file system does not allow the creation of hard links`,
-        { cause: error },
-      )
-    : error;
+const READ_ONLY: Readonly<Record<string, string>> = {
+  EROFS: "the file system is read-only",
+  EACCES: "the user of the server may not write",
+  EPERM: "the creation and deletion of files is not permitted",
+};
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
+
+/** Errors of writing that users can act on. @returns others as they are */
+function writeError(error: unknown, location: string): unknown {
+  const { syscall } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
+  if (syscall === "link" && NO_LINKS.includes(code))
+    return new RepositoryError(
+      "unsupported",
+      `${location}: the file system does not allow the creation of hard links`,
+      { cause: error },
+    );
+  const reason = READ_ONLY[code];
+  return reason === undefined
+    ? error
+    : new RepositoryError("read-only", `${location}: ${reason}`, {
+        cause: error,
+      });
 }
 
 function codeOf(error: unknown): string {

@@ -29,6 +29,8 @@ export interface S3Request {
   /** Of an object; undefined: a request to the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** Whether it changes the bucket. */
+  readonly isWrite?: boolean;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: readonly Uint8Array[];
@@ -92,9 +94,15 @@ export class S3Client {
         if (request.expected.includes(status))
           return { ...response, isRepeated: attempt > 0 };
         failure = this.#failure(response);
+        if (request.isWrite === true && isDenied(response))
+          throw new RepositoryError(
+            "read-only",
+            `${this.name}: the access key may not write or delete objects (${failure.message})`,
+          );
         if (!RETRIED.has(status)) break;
       } catch (error) {
-        if (!(error instanceof RepositoryError)) throw error;
+        if (!(error instanceof RepositoryError) || error.code === "read-only")
+          throw error;
         if (error.code !== "transfer-failed")
           throw new S3Error("storage-untrusted", error.message, {
             cause: error,
@@ -166,4 +174,12 @@ export class S3Client {
       `${this.name}: it answers with status ${text}`,
     );
   }
+}
+
+/** A key that is wrong or unknown has other codes. */
+function isDenied({
+  status,
+  body,
+}: Pick<S3Response, "status" | "body">): boolean {
+  return status === 403 && body.includes("<Code>AccessDenied</Code>");
 }

@@ -94,6 +94,7 @@ export class S3Storage implements Storage {
       const md5 = createHash("md5").update(body).digest("base64");
       const response = await this.#client.send({
         method: "POST",
+        isWrite: true,
         query: { delete: "" },
         headers: { "content-md5": md5, "content-type": "application/xml" },
         body: [body],
@@ -101,6 +102,11 @@ export class S3Storage implements Storage {
       });
       for (const error of elements(response.body.toString("utf8"), "Error")) {
         const code = elementOf(error, "Code");
+        if (code === "AccessDenied")
+          throw new RepositoryError(
+            "read-only",
+            `${this.location}: the access key may not delete objects`,
+          );
         if (code !== "NoSuchKey") throw this.#unexpected(`deletes: ${code}`);
       }
     }
@@ -117,6 +123,7 @@ export class S3Storage implements Storage {
   async #put(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
     const { status, isRepeated } = await this.#client.send({
       method: "PUT",
+      isWrite: true,
       key: this.#prefix + name,
       headers: { "if-none-match": "*" },
       body: parts,

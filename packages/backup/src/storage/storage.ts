@@ -8,7 +8,8 @@ export interface StoredFile {
 /**
  * Where a repository is kept. Files are created whole and are never changed.
  * An object store can implement it: no rename, no append, no lock.
- * Errors of the storage itself (full, disconnected) are those of its implementation.
+ * Errors of the storage itself (full, disconnected) are those of its implementation, except
+ * RepositoryError `read-only` of `putIfAbsent` and `remove`.
  */
 export interface Storage {
   /** For messages: a path or an address. */
@@ -33,6 +34,8 @@ export interface Storage {
   list(folder: string): AsyncIterable<StoredFile>;
   /** Deletes files; those that do not exist are ignored. */
   remove(names: readonly string[]): Promise<void>;
+  /** Why files cannot be created now; undefined: they can, as far as is known without an attempt. */
+  readOnlyReason?(): Promise<string | undefined>;
   /** Of the file system, in bytes; storages without a known limit do not have it. */
   capacity?(): Promise<{ readonly total: number; readonly free: number }>;
   /** Removes what interrupted writes left before a moment (milliseconds since the epoch). */

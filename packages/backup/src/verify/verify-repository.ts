@@ -50,7 +50,11 @@ export async function verifyRepository(
   repository: Repository,
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
-  const { repair = false, budget = Infinity, after = "", signal } = options;
+  const { budget = Infinity, after = "", signal } = options;
+  const isReadOnly =
+    (await repository.storage.readOnlyReason?.()) !== undefined;
+  // What is damaged is reported then, and repaired by a later run.
+  const repair = options.repair === true && !isReadOnly;
   if (options.anchor !== undefined)
     await repository.log.checkAnchor(options.anchor);
   const metadata = new MetadataVerifier(repository, repair);

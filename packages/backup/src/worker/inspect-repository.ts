@@ -28,6 +28,7 @@ export async function inspectRepository(
       used += size;
     }
   const capacity = await storage.capacity?.();
+  const readOnly = await storage.readOnlyReason?.();
   return {
     id: config.id,
     created: Date.parse(config.created),
@@ -37,5 +38,6 @@ export async function inspectRepository(
     files,
     used,
     ...(capacity && { capacity }),
+    ...(readOnly !== undefined && { readOnly }),
   };
 }

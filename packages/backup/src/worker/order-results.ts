@@ -135,4 +135,6 @@ export interface RepositoryInspection extends OrderResult {
   readonly used: number;
   /** Of the file system, in bytes; undefined where the storage has no limit that is known. */
   readonly capacity?: { readonly total: number; readonly free: number };
+  /** Why nothing can be written now. */
+  readonly readOnly?: string;
 }

@@ -44,10 +44,11 @@ export interface GrowthSample {
   readonly stored: number;
 }
 
-/** `replaced`: another repository is in its place. `older`: its newest changes are missing. */
+/** `readOnly`: backups can be restored. `replaced`: another repository is in its place. `older`: its newest changes are missing. */
 export type Reachability =
   | "disabled"
   | "failed"
+  | "readOnly"
   | "full"
   | "replaced"
   | "older"
@@ -56,6 +57,7 @@ export type Reachability =
   | "unknown";
 
 const byCode: Readonly<Record<string, Reachability>> = {
+  BACKUP_REPOSITORY_READ_ONLY: "readOnly",
   BACKUP_REPOSITORY_FULL: "full",
   BACKUP_REPOSITORY_KEY_WRONG: "replaced",
   BACKUP_REPOSITORY_OLDER: "older",
@@ -76,6 +78,7 @@ export function reachabilityOf({
 export const reachabilityTones: Readonly<Record<Reachability, string>> = {
   disabled: "",
   failed: "bad",
+  readOnly: "bad",
   full: "bad",
   replaced: "bad",
   older: "bad",
@@ -85,7 +88,7 @@ export const reachabilityTones: Readonly<Record<Reachability, string>> = {
 };
 
 /**
- * Why no backup in it can be read now. A full one can be read; in a damaged one, each backup has its own state.
+ * Why no backup in it can be read now. A full or read-only one can be read; in a damaged one, each backup has its own state.
  */
 export function unreadableStateOf(
   repository: Repository,

@@ -7,7 +7,10 @@ import type { TaskContext } from "../../tasks/task-context.js";
 import type { Tasks } from "../../tasks/tasks.js";
 import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
-import type { RepositoryRecord } from "../repositories/repository-record.js";
+import {
+  isReadOnly,
+  type RepositoryRecord,
+} from "../repositories/repository-record.js";
 import { repairFromCopies } from "./repair-from-copies.js";
 import {
   beginVerification,
@@ -264,7 +267,8 @@ export class Maintenance {
       await this.#asTask(id, `Verification of ${name}`, (work) =>
         this.verify(id, work),
       );
-    if (this.#isDue(state.collection?.startedAt, now))
+    const { state: after } = repositories.get(id);
+    if (!isReadOnly(after) && this.#isDue(state.collection?.startedAt, now))
       await this.#asTask(id, `Garbage collection of ${name}`, (work) =>
         this.collect(id, work),
       );

@@ -19,14 +19,15 @@ import type {
 } from "./repository-input.js";
 import {
   isProblemOfRepository,
+  readOnlyError,
   toRepositoryError,
 } from "./repository-error.js";
 import {
+  afterInspection,
   afterOrder,
   checkNew,
   toOptions,
   toRecord,
-  withSample,
   type OrderOutcome,
   type RepositoryRecord,
   type RepositoryState,
@@ -226,20 +227,10 @@ export class Repositories {
       { type: "inspect" },
       { signal },
     );
-    const { backups, parity, passphrases, used: stored, capacity } = seen;
     const now = this.#options.clock.now();
-    await this.changeState(id, (state) => ({
-      ...state,
-      backups,
-      parity,
-      passphrases,
-      stored,
-      ...(capacity === undefined
-        ? {}
-        : { capacity: capacity.total, available: capacity.free }),
-      inspectedAt: now,
-      growth: withSample(state.growth ?? [], { time: now, stored }),
-    }));
+    await this.changeState(id, (state) => afterInspection(state, seen, now));
+    if (seen.readOnly !== undefined)
+      await this.#keepProblem(id, readOnlyError(seen.readOnly, this.get(id)));
   }
 
   /** Writes, reads and removes a file. @param size in bytes @throws XoError as `run` */

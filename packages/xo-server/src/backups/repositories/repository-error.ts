@@ -17,7 +17,6 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTDIR: "it is not a folder",
   ENXIO: "the device does not exist",
   EPERM: "operation not permitted",
-  EROFS: "the file system is read-only",
   ESTALE: "the mount is stale",
   ETIMEDOUT: "the file server does not respond",
 };
@@ -48,6 +47,8 @@ export function toRepositoryError(error: unknown, repository: string): Error {
       return new XoError("ABORTED", { what: "the operation" }, error);
     case "wrong-key":
       return new XoError("BACKUP_REPOSITORY_KEY_WRONG", data, error);
+    case "read-only":
+      return new XoError("BACKUP_REPOSITORY_READ_ONLY", data, error);
     case "rolled-back":
       return new XoError("BACKUP_REPOSITORY_OLDER", data, error);
     case "damaged":
@@ -74,10 +75,22 @@ export function isProblemOfRepository(error: unknown): error is XoError {
     error instanceof XoError &&
     [
       "BACKUP_REPOSITORY_UNREACHABLE",
+      "BACKUP_REPOSITORY_READ_ONLY",
       "BACKUP_REPOSITORY_FULL",
       "BACKUP_REPOSITORY_KEY_WRONG",
       "BACKUP_REPOSITORY_OLDER",
       "BACKUP_REPOSITORY_DAMAGED",
     ].includes(error.code)
   );
+}
+
+/** @param reason from an inspection */
+export function readOnlyError(
+  reason: string,
+  { name }: { readonly name: string },
+): XoError {
+  return new XoError("BACKUP_REPOSITORY_READ_ONLY", {
+    repository: name,
+    reason,
+  });
 }

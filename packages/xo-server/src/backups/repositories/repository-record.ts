@@ -1,4 +1,4 @@
-import type { Anchor } from "@xo-server/backup";
+import type { Anchor, RepositoryInspection } from "@xo-server/backup";
 import { XoError } from "@xo-server/model";
 import type { BackupRepository } from "@xo-server/store";
 import type { Verification } from "./verification.js";
@@ -121,13 +121,40 @@ export function checkNew(
 }
 
 /** The newest sample of a day replaces earlier ones. */
-export function withSample(
+function withSample(
   growth: NonNullable<RepositoryState["growth"]>,
   sample: { readonly time: number; readonly stored: number },
 ): NonNullable<RepositoryState["growth"]> {
   const day = (time: number) => Math.floor(time / DAY_MS);
   const earlier = growth.filter(({ time }) => day(time) !== day(sample.time));
   return [...earlier, sample].slice(-MAX_GROWTH);
+}
+
+/** The state after sizes were read. @param now ms since the epoch */
+export function afterInspection(
+  state: RepositoryState,
+  seen: RepositoryInspection,
+  now: number,
+): RepositoryState {
+  const { backups, parity, passphrases, used: stored, capacity } = seen;
+  return {
+    ...state,
+    problem: seen.readOnly === undefined ? undefined : state.problem,
+    backups,
+    parity,
+    passphrases,
+    stored,
+    ...(capacity === undefined
+      ? {}
+      : { capacity: capacity.total, available: capacity.free }),
+    inspectedAt: now,
+    growth: withSample(state.growth ?? [], { time: now, stored }),
+  };
+}
+
+/** Whether backups can be read, but nothing can be stored or deleted. */
+export function isReadOnly({ problem }: RepositoryState): boolean {
+  return problem?.code === "BACKUP_REPOSITORY_READ_ONLY";
 }
 
 /** The part of the result of an order that changes the record. */
@@ -138,7 +165,8 @@ export interface OrderOutcome {
 }
 
 /**
- * The state after an order: the newest anchor and no problem. The stored bytes are
+ * The state after an order: the newest anchor and no problem; that a repository is
+ * read-only stays until it was written to or inspected. The stored bytes are
  * added until sizes are read again.
  */
 export function afterOrder(
@@ -147,11 +175,13 @@ export function afterOrder(
 ): RepositoryState {
   const isNewer = anchor.sequence > (state.anchor?.sequence ?? 0);
   const added = statistics ? statistics.stored + statistics.parity : 0;
-  if (!isNewer && added === 0 && state.problem === undefined) return state;
+  const stays = isReadOnly(state) && !isNewer && added === 0;
+  // Removes the member: JSON omits undefined.
+  const problem = stays ? state.problem : undefined;
+  if (!isNewer && added === 0 && state.problem === problem) return state;
   return {
     ...state,
-    // Removes the member: JSON omits undefined.
-    problem: undefined,
+    problem,
     ...(isNewer && { anchor }),
     ...(state.stored !== undefined && { stored: state.stored + added }),
   };

@@ -78,6 +78,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   states: {
     disabled: "Deaktiviert",
     failed: "Nicht erreichbar",
+    readOnly: "Schreibgeschützt",
     full: "Voll",
     replaced: "Anderes Repository",
     older: "Älter als zuvor",
@@ -89,6 +90,8 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   advice: {
     failed:
       "Prüfen Sie, ob sein Speicher eingehängt ist oder antwortet und ob der Server darin schreiben darf; wählen Sie dann „Verbindung prüfen“.",
+    readOnly:
+      "Binden Sie es mit Schreibzugriff ein, und lassen Sie den Benutzer des Servers in den Ordner schreiben. Bis dahin lassen sich Backups wiederherstellen und prüfen, aber nicht anlegen oder löschen.",
     full: "Vergrößern Sie den Speicher, oder löschen Sie Backups und starten Sie einen Tag später die Speicherbereinigung. Wiederherstellungen sind solange möglich.",
     replaced:
       "Hängen Sie das richtige ein, oder entfernen Sie dieses vom Server und fügen Sie es neu hinzu.",

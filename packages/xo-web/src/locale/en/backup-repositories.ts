@@ -72,6 +72,7 @@ export const backupRepositories = {
   states: {
     disabled: "Disabled",
     failed: "Not reachable",
+    readOnly: "Read-only",
     full: "Full",
     replaced: "Other repository",
     older: "Older than before",
@@ -83,6 +84,8 @@ export const backupRepositories = {
   advice: {
     failed:
       "Check that its storage is mounted or answers, and that the server may write to it; then choose “Check connection”.",
+    readOnly:
+      "Mount it with write access, and let the user of the server write to the folder. Until then backups can be restored and verified, but not stored or deleted.",
     full: "Enlarge the storage, or delete backups and collect garbage a day later. Backups can be restored meanwhile.",
     replaced:
       "Mount the right one, or remove this one from the server and add it again.",
