@@ -29,6 +29,10 @@ t.test(
       return { program, api: await ApiSession.open(t, url) };
     };
     let { program, api } = await start();
+    const uploadTasks = async () =>
+      (await api.all({ type: "task" })).filter(({ name_label }) =>
+        String(name_label).startsWith("Restore of"),
+      );
     const repository = await createRepository(t, api);
     const disks = { d0: randomBytes(48 * MIB), d1: randomBytes(48 * MIB) };
     const VM = {
@@ -88,6 +92,7 @@ t.test(
       "one VM",
     );
     t.equal((await api.all({ type: "VDI" })).length, before + 2, "two disks");
+    t.same(await uploadTasks(), [], "no XAPI task of an upload");
     for (const [disk, content] of Object.entries(disks)) {
       const vdis = await api.all({ type: "VDI", name_label: disk });
       t.equal(vdis.length, 1);

@@ -92,17 +92,22 @@ export async function sendToXapi(
 /**
  * Runs a transfer that another process performs as a XAPI task; both have to
  * succeed.
+ * @param work.onCreated records the task before data is sent, so that a later process
+ *   can delete it
  * @param transfer receives the reference of the task
  * @throws XapiError of the task where the transfer was cut; errors of `transfer`
  */
 export async function withStreamTask(
   xapi: Xapi,
   label: string,
-  work: Pick<TransferTask, "signal" | "progress">,
+  work: Pick<TransferTask, "signal" | "progress"> & {
+    readonly onCreated?: (task: Ref) => Promise<void>;
+  },
   transfer: (task: Ref) => Promise<void>,
 ): Promise<void> {
   const task = await startTask(xapi, label, work);
   try {
+    await work.onCreated?.(task.ref);
     await transfer(task.ref);
   } catch (error) {
     const reason = await task.reasonFor(error);

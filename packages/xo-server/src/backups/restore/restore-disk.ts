@@ -13,6 +13,8 @@ export interface DiskUpload {
   /** Id of the backup whose content the VDI has; absent: the VDI is empty. */
   readonly base?: string | undefined;
   readonly signal: AbortSignal;
+  /** Called with the XAPI task of the upload before data is sent. */
+  readonly onTask?: (task: Ref) => Promise<void>;
   /** @param fraction 0 to 1 */
   readonly onProgress: (fraction: number) => void;
 }
@@ -25,12 +27,17 @@ export interface DiskUpload {
 export async function uploadDisk(
   xapi: Xapi,
   repositories: Pick<Repositories, "run">,
-  { repository, backup, disk, vdi, base, signal, onProgress }: DiskUpload,
+  { repository, backup, disk, vdi, base, ...how }: DiskUpload,
 ): Promise<void> {
+  const { signal, onTask, onProgress } = how;
   await withStreamTask(
     xapi,
     `Restore of ${disk}`,
-    { signal, progress: () => undefined },
+    {
+      signal,
+      progress: () => undefined,
+      ...(onTask && { onCreated: onTask }),
+    },
     async (task) => {
       const { tls, ...endpoint } = await xapi.streamTarget({
         path: "/import_raw_vdi",

@@ -5,7 +5,7 @@ import { createDisk } from "../../vms/new-vbds.js";
 import { Rollback } from "../../vms/rollback.js";
 import { parseArchiveId } from "../archives/archive.js";
 import { uploadDisk } from "./restore-disk.js";
-import { dropDisk } from "./restore-disks.js";
+import { dropDisk, dropTask } from "./restore-disks.js";
 import { isStopping } from "./restore-vm.js";
 import type { RestoreContext } from "./run-restore.js";
 
@@ -19,6 +19,8 @@ export interface DiskRequest {
   readonly name?: string | undefined;
   /** An incomplete disk of the previous run of the server. */
   readonly vdi?: Ref;
+  /** The XAPI task of its upload. */
+  readonly xapiTask?: Ref;
 }
 
 /**
@@ -36,7 +38,9 @@ export async function runRestoreDisk(
   check("administrate:create-vdi", "SR", request.sr);
   const { xapi, ref: sr } = objects.get(request.sr, "SR");
   const cleanupXapi = objects.untracked.get(request.sr, "SR").xapi;
-  if (request.vdi !== undefined) await dropDisk(cleanupXapi, request.vdi);
+  const { vdi: begun, xapiTask } = request;
+  if (xapiTask !== undefined) await dropTask(cleanupXapi, xapiTask);
+  if (begun !== undefined) await dropDisk(cleanupXapi, begun);
   const { repository, backup } = parseArchiveId(request.id)!;
   const { disks } = await repositories.run<BackupDescription>(
     repository,
@@ -66,6 +70,7 @@ export async function runRestoreDisk(
       disk: name,
       vdi,
       signal: task.signal,
+      onTask: (xapiTask) => task.persistState({ ...request, vdi, xapiTask }),
       onProgress: (fraction) => task.progress(Math.min(0.99, fraction)),
     });
     return (await xapi.call("VDI.get_uuid", [vdi])) as string;
