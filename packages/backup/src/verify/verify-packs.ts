@@ -171,17 +171,28 @@ export class PackVerifier {
       const name = bareName(finding.file);
       const moved = this.#moved.get(name);
       if (moved !== undefined)
-        finding.isRepaired = await storage.putIfAbsent(packFile(name), [
+        finding.isRepaired = await this.#restore(
+          name,
           await storage.read(moved),
-        ]);
+        );
       else tried.push(finding);
     }
     for (const finding of tried) {
       const name = bareName(finding.file);
       const bytes = await recoverPack(storage, name, groups);
       if (bytes === undefined || !(await this.#isStillNeeded(name))) continue;
-      finding.isRepaired = await storage.putIfAbsent(packFile(name), [bytes]);
+      finding.isRepaired = await this.#restore(name, bytes);
     }
+  }
+
+  /** @returns whether the pack exists with these bytes now; another server may have been faster */
+  async #restore(name: string, bytes: Buffer): Promise<boolean> {
+    const { storage } = this.#repository;
+    const file = packFile(name);
+    return (
+      (await storage.putIfAbsent(file, [bytes])) ||
+      (await storage.read(file)).equals(bytes)
+    );
   }
 
   /** A pack whose deletion was logged meanwhile must not be created again. */
