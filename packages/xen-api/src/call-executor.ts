@@ -9,6 +9,7 @@ import {
 } from "@xo-server/model";
 import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
+import type { Address } from "./http/address.js";
 import { createDeadline } from "./deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
 import { toXapiError } from "./login.js";
@@ -18,6 +19,8 @@ import type { Rpc, RpcAnswer, RpcRequest } from "./rpc.js";
 import type { Connected, XapiSession } from "./xapi-session.js";
 import type { Transport } from "./transports/transport.js";
 
+/** Time without the beginning of a response after which the way to the member is checked, in ms. */
+const CHECK_MS = 2_000;
 /** A response that makes no progress for this time, in ms, counts as lost. */
 const STALL_MS = 30_000;
 
@@ -71,6 +74,8 @@ export interface CallExecutorOptions {
   readonly patienceMs: number;
   /** Aborted when the client is disconnected: nothing is sent from then on. */
   readonly closing: AbortSignal;
+  /** Finds out whether packets to and from a member are dropped. */
+  readonly checkMember: (address: Address) => void;
 }
 
 /**
@@ -224,22 +229,30 @@ export class CallExecutor {
     request: RpcRequest,
     connected: Connected,
   ): Promise<RpcAnswer> {
-    const { clock, rpc, session, patienceMs: ms } = this.#options;
+    const { clock, rpc, session, checkMember } = this.#options;
+    const { patienceMs: ms } = this.#options;
     const { method, onAnswerStart } = request;
-    const timer = clock.setTimeout(() => {
+    const probing = clock.setTimeout(() => {
       const error = new XoError("CALL_TIMEOUT", { method, ms });
       void session.probe(connected, error);
     }, ms);
+    const checking = clock.setTimeout(() => {
+      checkMember(connected.address);
+    }, CHECK_MS);
+    const stop = () => {
+      clock.clearTimeout(probing);
+      clock.clearTimeout(checking);
+    };
     try {
       return await rpc.send({
         ...request,
         onAnswerStart() {
-          clock.clearTimeout(timer);
+          stop();
           onAnswerStart?.();
         },
       });
     } finally {
-      clock.clearTimeout(timer);
+      stop();
     }
   }
 }

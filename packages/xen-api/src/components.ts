@@ -6,6 +6,7 @@ import { discoverMembers } from "./discover-members.js";
 import { EventPacing } from "./event-pacing.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
+import { Dialer } from "./http/dialer.js";
 import type { ListingOptions } from "./listing.js";
 import { Login } from "./login.js";
 import { MarkedTasks } from "./marked-tasks.js";
@@ -38,7 +39,7 @@ export function createComponents(
   const secrets = knownSecrets(options, settings);
   const logger = secrets.maskingLogger(settings.logger);
   const shared: SharedComponents = { settings, label, secrets, logger };
-  const { connections, dialing, rpc } = createRpc(shared, options);
+  const { connections, dialer, rpc } = createRpc(shared, options);
   const candidates = new Candidates(settings.hosts, settings.members);
   const session = new XapiSession({
     ...settings,
@@ -59,6 +60,9 @@ export function createComponents(
     label,
     patienceMs,
     closing: closing.signal,
+    checkMember: (address) => {
+      dialer.check(address);
+    },
   });
   const pacing = new EventPacing(clock);
   const marked = new MarkedTasks(executor);
@@ -76,6 +80,7 @@ export function createComponents(
     ...shared,
     discover,
     connections,
+    dialer,
     candidates,
     session,
     executor,
@@ -90,7 +95,7 @@ export function createComponents(
       pacing,
       marked,
     }),
-    streams: new Streams(session, dialing, async (address) => {
+    streams: new Streams(session, dialer, clock, async (address) => {
       // The address may be that of a host that has just joined.
       if (!candidates.isKnown(address)) await discover();
       return candidates.isKnown(address);
@@ -112,13 +117,12 @@ function knownSecrets(options: XapiOptions, { proxy }: Settings): Secrets {
 let createdClients = 0;
 
 function createRpc(
-  { settings, label }: SharedComponents,
+  { settings, label, logger }: SharedComponents,
   { decoder }: XapiOptions,
 ) {
-  const { verifier, proxy, connectTimeoutMs, clock } = settings;
-  const { maxBodyBytes, maxValueBytes } = settings;
-  const dialing = { verifier, proxy, connectTimeoutMs, clock };
-  const connections = new ConnectionPool(dialing, settings.maxConcurrentCalls);
+  const { clock, maxBodyBytes, maxValueBytes, maxConcurrentCalls } = settings;
+  const dialer = new Dialer({ ...settings, logger, label });
+  const connections = new ConnectionPool(dialer, clock, maxConcurrentCalls);
   const rpc = new Rpc(connections, {
     decoder,
     clock,
@@ -127,7 +131,7 @@ function createRpc(
     // Each client has its own lane in the parser pool, also two clients of one pool.
     lane: `${label}#${++createdClients}`,
   });
-  return { connections, dialing, rpc };
+  return { connections, dialer, rpc };
 }
 
 function createLogin(

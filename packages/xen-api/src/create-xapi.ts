@@ -12,7 +12,14 @@ import { isReadingMethod } from "./method-policy.js";
 import { FormerCoordinator } from "./former-coordinator.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
-import type { CallOptions, EventPosition, Xapi, XapiCounters } from "./xapi.js";
+import { openMember } from "./open-member.js";
+import type {
+  CallOptions,
+  EventPosition,
+  Xapi,
+  XapiCounters,
+  XapiState,
+} from "./xapi.js";
 
 /**
  * Creates a client of one pool. Sends nothing until connect().
@@ -34,7 +41,7 @@ export function createXapi(options: XapiOptions): Xapi {
   return {
     label,
     get state() {
-      return session.state;
+      return withVia(components);
     },
     get counters() {
       return countersOf(components);
@@ -70,6 +77,8 @@ export function createXapi(options: XapiOptions): Xapi {
       settings.readOnly
         ? Promise.reject(readOnly(`CONNECT ${more.path}`))
         : scrubErrors(components.streams.connect(more)),
+    openMember: (member, signal) =>
+      scrubErrors(openMember(components, member, signal)),
   };
 }
 
@@ -127,6 +136,15 @@ async function disconnect(parts: XapiComponents): Promise<void> {
   parts.tasks.close(closed);
   await parts.session.disconnect();
   parts.connections.close(closed);
+  parts.dialer.close();
+}
+
+function withVia({ session, dialer }: XapiComponents): XapiState {
+  const { state, current } = session;
+  const via = current && dialer.viaOf(current.address);
+  return state.name === "connected" && via !== undefined
+    ? { ...state, via }
+    : state;
 }
 
 function countersOf({

@@ -102,4 +102,8 @@ export class DelegatingXapi implements Xapi {
   connectStream(options: StreamOptions) {
     return this.xapi.connectStream(options);
   }
+
+  openMember(member: string, signal: AbortSignal) {
+    return this.xapi.openMember(member, signal);
+  }
 }

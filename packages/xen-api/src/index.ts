@@ -14,6 +14,10 @@ export type {
   RelayRequest,
 } from "./event-relay.js";
 export { isOlderToken } from "./event-token.js";
+export type {
+  IndirectConnection,
+  IndirectRoute,
+} from "./http/indirect-route.js";
 export { hostName } from "./http/address.js";
 export { probeHost, type HostProbe, type ProbeOptions } from "./probe-host.js";
 export type { PeerCertificate } from "./http/peer-certificate.js";

@@ -1,6 +1,7 @@
 import type { Logger, MonotonicClock } from "@xo-server/kit";
 import type { Decoder } from "./decoder.js";
 import type { EventRelay } from "./event-relay.js";
+import type { IndirectRoute } from "./http/indirect-route.js";
 import type { TlsPolicy } from "./http/tls-policy.js";
 
 /** How calls are encoded; see transports/. */
@@ -66,6 +67,8 @@ export interface XapiOptions {
   readonly backoff?: BackoffOptions;
   /** Passes events between clients of this pool. Default: each event comes from XAPI. */
   readonly relay?: EventRelay;
+  /** The way to members that cannot be reached directly. Default: none. */
+  readonly route?: IndirectRoute;
   readonly clock?: MonotonicClock;
   /** A number from 0 to 1 (excluded), as Math.random. */
   readonly random?: () => number;

@@ -1,4 +1,4 @@
-import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
+import { monotonicClock, silentLogger, type MonotonicClock } from "@xo-server/kit";
 import { XapiError, type XoError } from "@xo-server/model";
 import type { Decoder } from "./decoder.js";
 import {
@@ -9,6 +9,7 @@ import {
   type Address,
 } from "./http/address.js";
 import { ConnectionPool } from "./http/connection-pool.js";
+import { Dialer } from "./http/dialer.js";
 import { parseProxy } from "./http/proxy.js";
 import {
   readCertificate,
@@ -63,21 +64,20 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
   const { clock = monotonicClock, timeoutMs = 5_000 } = options;
   const address = parseAddress(options.host);
   let certificate: PeerCertificate | undefined;
-  const connections = new ConnectionPool(
-    {
-      verifier: {
-        ca: undefined,
-        verify(_, shown) {
-          certificate = readCertificate(shown);
-        },
+  const dialer = new Dialer({
+    verifier: {
+      ca: undefined,
+      verify(_, shown) {
+        certificate = readCertificate(shown);
       },
-      proxy:
-        options.proxy === undefined ? undefined : parseProxy(options.proxy),
-      connectTimeoutMs: timeoutMs,
-      clock,
     },
-    1,
-  );
+    proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),
+    connectTimeoutMs: timeoutMs,
+    clock,
+    logger: silentLogger,
+    label: options.host,
+  });
+  const connections = new ConnectionPool(dialer, clock, 1);
   const rpc = new Rpc(connections, {
     decoder: options.decoder,
     clock,

@@ -41,6 +41,7 @@ export function toSettings(options: XapiOptions) {
       authMs: options.backoff?.authMs ?? 300_000,
     },
     relay: options.relay,
+    route: options.route,
     clock: options.clock ?? monotonicClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,

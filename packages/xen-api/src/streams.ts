@@ -9,7 +9,7 @@ import {
   siblingAddress,
   type Address,
 } from "./http/address.js";
-import { dial, type DialOptions } from "./http/dial.js";
+import type { Dialer } from "./http/dialer.js";
 import { networkError } from "./http/network-error.js";
 import { readHead } from "./http/read-head.js";
 import { requestHead } from "./http/request-head.js";
@@ -38,19 +38,20 @@ interface Handler {
 /** XAPI's HTTP handlers: exports, imports, consoles. */
 export class Streams {
   readonly #session: XapiSession;
-  readonly #dialing: DialOptions;
+  readonly #dialer: Pick<Dialer, "dial">;
   readonly #clock: MonotonicClock;
   readonly #isMember: (address: Address) => Promise<boolean>;
 
   /** @param isMember is this the address of a known host of the pool? */
   constructor(
     session: XapiSession,
-    dialing: DialOptions,
+    dialer: Pick<Dialer, "dial">,
+    clock: MonotonicClock,
     isMember: (address: Address) => Promise<boolean>,
   ) {
     this.#session = session;
-    this.#dialing = dialing;
-    this.#clock = dialing.clock;
+    this.#dialer = dialer;
+    this.#clock = clock;
     this.#isMember = isMember;
   }
 
@@ -148,10 +149,15 @@ export class Streams {
     const headers = { Cookie: cookie };
     if (address.scheme === "http") return { url, headers };
     const { signal } = options;
-    const { socket, certificate } = await dial(address, this.#dialing, {
+    const { socket, certificate, via } = await this.#dialer.dial(address, {
       signal,
     });
     socket.destroy();
+    if (via !== undefined)
+      throw new XoError("UNREACHABLE", {
+        address: addressName(address),
+        reason: `it is reached through ${via} only, which other processes cannot use`,
+      });
     return certificate === undefined
       ? { url, headers }
       : { url, headers, tls: { certificate: certificate.toString() } };
@@ -209,7 +215,7 @@ export class Streams {
     };
     // Checks the size before anything is sent: XAPI accepts heads of 1,006 bytes.
     requestHead(address, { method: "GET", target, headers });
-    const { socket } = await dial(address, this.#dialing, { signal });
+    const { socket } = await this.#dialer.dial(address, { signal });
     const onAnswer = this.#limitAnswer(socket, target);
     const more = signal === undefined ? {} : { signal };
     return new Promise((resolve, reject) => {
@@ -262,7 +268,7 @@ export class Streams {
       target,
       headers: { Cookie: cookie, ...more },
     });
-    const { socket } = await dial(address, this.#dialing, { signal });
+    const { socket } = await this.#dialer.dial(address, { signal });
     // Also for TLS: keystrokes of a console must not wait for the previous acknowledgement.
     socket.setNoDelay(true);
     const onAbort = () => {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { DecodePriority, RecordBatch, Ref } from "@xo-server/model";
 import type { TransportName } from "./options.js";
@@ -18,6 +19,8 @@ export type XapiState =
       readonly pool: PoolIdentity;
       /** Number of the login: data of another session may be outdated. */
       readonly generation: number;
+      /** Name of what the coordinator is reached through; absent: directly. See IndirectRoute. */
+      readonly via?: string;
     }
   | {
       readonly name: "backing-off";
@@ -242,4 +245,10 @@ export interface Xapi {
   streamTarget(options: StreamOptions): Promise<StreamTarget>;
   /** HTTP CONNECT: a bidirectional byte stream, for consoles. */
   connectStream(options: StreamOptions): Promise<Duplex>;
+  /**
+   * Opens a connection to a member for another client of the pool, which starts TLS. Nothing is sent on it.
+   * @param member URL, as in XapiOptions.hosts
+   * @throws XoError UNSUPPORTED: it is not a known member, or not reached directly
+   */
+  openMember(member: string, signal: AbortSignal): Promise<Socket>;
 }

@@ -1,7 +1,7 @@
 import type { MonotonicClock } from "@xo-server/kit";
 import { addressName, type Address } from "./address.js";
 import { Connection } from "./connection.js";
-import type { DialOptions } from "./dial.js";
+import type { Dialer } from "./dialer.js";
 
 interface IdleConnection {
   readonly connection: Connection;
@@ -13,17 +13,21 @@ const RECENT_IDLE_MS = 4_000;
 
 /** Idle connections kept alive for the next call, by address. */
 export class ConnectionPool {
-  readonly #options: DialOptions;
-  readonly #clock: MonotonicClock;
+  readonly #dialer: Pick<Dialer, "dial" | "isUsable">;
+  readonly #clock: Pick<MonotonicClock, "now">;
   readonly #maxIdle: number;
   readonly #idle = new Map<string, IdleConnection[]>();
   readonly #open = new Map<Connection, string>();
   /** Set by `close`. */
   #closed: Error | undefined;
 
-  constructor(options: DialOptions, maxIdle: number) {
-    this.#options = options;
-    this.#clock = options.clock;
+  constructor(
+    dialer: Pick<Dialer, "dial" | "isUsable">,
+    clock: Pick<MonotonicClock, "now">,
+    maxIdle: number,
+  ) {
+    this.#dialer = dialer;
+    this.#clock = clock;
     this.#maxIdle = maxIdle;
   }
 
@@ -39,7 +43,7 @@ export class ConnectionPool {
     if (this.#closed !== undefined) throw this.#closed;
     const idle = reuse === "never" ? undefined : this.#pop(address, reuse);
     if (idle !== undefined) return { connection: idle, isReused: true };
-    const connection = await Connection.open(address, this.#options, signal);
+    const connection = await Connection.open(address, this.#dialer, signal);
     this.#refuseIfClosed(connection);
     this.#open.set(connection, addressName(address));
     return { connection, isReused: false };
@@ -49,7 +53,11 @@ export class ConnectionPool {
   release(address: Address, connection: Connection): void {
     const name = addressName(address);
     const idle = this.#idle.get(name) ?? [];
-    if (!connection.isReusable || idle.length >= this.#maxIdle) {
+    if (
+      !connection.isReusable ||
+      idle.length >= this.#maxIdle ||
+      !this.#dialer.isUsable(address, connection.via)
+    ) {
       this.#open.delete(connection);
       connection.destroy();
       return;
@@ -108,6 +116,7 @@ export class ConnectionPool {
 
   #pop(address: Address, reuse: "any" | "recent"): Connection | undefined {
     const idle = this.#idle.get(addressName(address));
+    this.#dropUnusable(address, idle ?? []);
     const last = idle?.at(-1);
     if (idle === undefined || last === undefined) return undefined;
     if (
@@ -118,5 +127,17 @@ export class ConnectionPool {
     idle.pop();
     last.connection.onIdleEnd = undefined;
     return last.connection;
+  }
+
+  /** Closes idle connections that were established in another way than the one in which the host is reached now. */
+  #dropUnusable(address: Address, idle: IdleConnection[]): void {
+    for (const one of idle.splice(0)) {
+      if (this.#dialer.isUsable(address, one.connection.via)) {
+        idle.push(one);
+        continue;
+      }
+      this.#open.delete(one.connection);
+      one.connection.destroy();
+    }
   }
 }

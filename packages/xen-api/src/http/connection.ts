@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { XoError } from "@xo-server/model";
 import { addressName, type Address } from "./address.js";
 import { BodyReader, type BodySink } from "./body-reader.js";
-import { dial, type DialOptions } from "./dial.js";
+import type { Dialer } from "./dialer.js";
 import { networkError } from "./network-error.js";
 import {
   headEnd,
@@ -49,6 +49,7 @@ export class Connection {
   #responseBytes = 0;
   /** Interim answers (HTTP 1xx) of the running exchange. */
   #interimHeads = 0;
+  #via: string | undefined;
   /** Called when the socket ends while no exchange runs. */
   onIdleEnd: (() => void) | undefined;
 
@@ -59,19 +60,25 @@ export class Connection {
   /** @throws as dial */
   static async open(
     address: Address,
-    options: DialOptions,
+    dialer: Pick<Dialer, "dial">,
     signal: AbortSignal | undefined,
   ): Promise<Connection> {
     const connection = new Connection(addressName(address));
-    const { socket, usesOnread: readsDirectly } = await dial(address, options, {
+    const { socket, usesOnread, via } = await dialer.dial(address, {
       signal,
       onread: {
         buffer: () => connection.#buffer(),
         callback: (length, bytes) => connection.#onBytes(bytes, length),
       },
     });
-    connection.#attach(socket, readsDirectly);
+    connection.#via = via;
+    connection.#attach(socket, usesOnread);
     return connection;
+  }
+
+  /** Name of what it goes through; undefined: it is direct. */
+  get via(): string | undefined {
+    return this.#via;
   }
 
   /** Can the connection run another exchange? */

@@ -32,6 +32,13 @@ export interface DialedSocket {
   readonly usesOnread: boolean;
   /** Absent: not TLS, or none was shown. */
   readonly certificate?: X509Certificate;
+  /** Name of what the connection goes through; absent: it is direct. */
+  readonly via?: string;
+}
+
+export interface DialExtra {
+  readonly onread?: OnReadOpts;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -48,28 +55,63 @@ const KEEP_ALIVE_MS = 15_000;
 export async function dial(
   address: Address,
   options: DialOptions,
-  extra: { onread?: OnReadOpts; signal?: AbortSignal | undefined } = {},
+  extra: DialExtra = {},
 ): Promise<DialedSocket> {
-  const name = addressName(address);
   if (options.proxy === undefined) {
     const socket = connectSocket(address, options.verifier, extra.onread);
-    await waitUntilConnected(socket, name, options, extra.signal);
+    await waitUntilConnected(
+      socket,
+      addressName(address),
+      options,
+      extra.signal,
+    );
     return {
       socket,
       usesOnread: extra.onread !== undefined,
       ...verifyCertificate(socket, address, options.verifier),
     };
   }
-  const { host, port } = options.proxy;
-  const tunnel = connectTcp({ host, port, noDelay: true });
-  await waitUntilConnected(tunnel, `${host}:${port}`, options, extra.signal);
-  await openTunnel(tunnel, options.proxy, name);
+  const tunnel = await dialUnencrypted(address, options, extra);
+  return startTls(tunnel, address, options, extra.signal);
+}
+
+/**
+ * Connects to the address, through the proxy if there is one, without TLS.
+ * @param extra `allowHalfOpen`: the connection is passed on, so the end of one direction does not end the other
+ * @throws XoError CONNECTION_REFUSED, UNREACHABLE, CONNECTION_LOST, CONNECTION_TIMEOUT, PROXY_FAILED, ABORTED
+ */
+export async function dialUnencrypted(
+  address: Address,
+  options: DialOptions,
+  extra: Pick<DialExtra, "signal"> & { readonly allowHalfOpen?: boolean },
+): Promise<Socket> {
+  const { signal, allowHalfOpen = false } = extra;
+  const { host, port } = options.proxy ?? address;
+  const name = addressName({ ...address, host, port });
+  const socket = connectTcp({ host, port, noDelay: true, allowHalfOpen });
+  await waitUntilConnected(socket, name, options, signal);
+  if (options.proxy !== undefined)
+    await openTunnel(socket, options.proxy, addressName(address));
+  return socket;
+}
+
+/**
+ * Starts TLS through a connection that something else has established, if the address requires it, and verifies the certificate.
+ * @throws XoError CONNECTION_LOST, CONNECTION_TIMEOUT, TLS_*, ABORTED
+ */
+export async function startTls(
+  tunnel: Socket,
+  address: Address,
+  options: DialOptions,
+  signal: AbortSignal | undefined,
+): Promise<DialedSocket> {
   if (address.scheme === "http") return { socket: tunnel, usesOnread: false };
   const socket = connectTls({
     ...tlsOptions(address, options.verifier),
     socket: tunnel,
   });
-  await waitUntilConnected(socket, name, options, extra.signal);
+  socket.once("close", () => tunnel.destroy());
+  await waitUntilConnected(socket, addressName(address), options, signal);
   const shown = verifyCertificate(socket, address, options.verifier);
   return { socket, usesOnread: false, ...shown };
 }

@@ -1,0 +1,20 @@
+import type { Socket } from "node:net";
+
+/** A connection to a member of a pool through something else than the network, such as another server. */
+export interface IndirectConnection {
+  /** Passes bytes to the member and back, unchanged: TLS ends at the member. */
+  readonly socket: Socket;
+  /** Name of what it goes through. */
+  readonly via: string;
+}
+
+/** The way to the members of a pool for clients that cannot reach them directly. */
+export interface IndirectRoute {
+  /** Whether there is anything through which a member could be reached now. */
+  readonly isAvailable: boolean;
+  /**
+   * @param member URL of the member, as in XapiOptions.hosts
+   * @throws Error the member cannot be reached like this
+   */
+  connect(member: string, signal: AbortSignal): Promise<IndirectConnection>;
+}
