@@ -21,9 +21,13 @@ import {
 import { ClientAddresses } from "./http/client-address.js";
 import { addPoolCopyRoute } from "./pool-copy-route.js";
 import { addPoolEventsRoute } from "./pool-events-route.js";
+import { addIsolationRoute } from "./isolation-route.js";
+import { TunnelSocket } from "./pool-tunnel-socket.js";
 import { addWebPage } from "./web-page.js";
 import type { CopyServer } from "../pool-copies/copy-server.js";
 import type { RelayServer } from "../event-relay/relay-server.js";
+import type { IsolationServer } from "../isolation/isolation-server.js";
+import type { TunnelServer } from "../tunnels/tunnel-server.js";
 import { addUnreadBodies } from "./http/unread-body.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
@@ -54,6 +58,10 @@ export interface WebServerOptions extends Omit<
   readonly copies?: Pick<CopyServer, "open">;
   /** Events of pools for other servers of the database; absent: the server has no such route. */
   readonly events?: Pick<RelayServer, "open">;
+  /** Tunnels to pools for other servers of the database; absent: the server opens none. */
+  readonly tunnels?: Pick<TunnelServer, "open" | "stop">;
+  /** The state of the database for other servers of it; absent: the server has no such route. */
+  readonly isolation?: Pick<IsolationServer, "answer">;
   /** Consoles of VMs and hosts; absent: the server has no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
@@ -98,12 +106,17 @@ export async function startWebServer(
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
   if (options.copies !== undefined) addPoolCopyRoute(app, options.copies);
   if (options.events !== undefined) addPoolEventsRoute(app, options.events);
+  if (options.isolation !== undefined)
+    addIsolationRoute(app, options.isolation);
   await addRestApi(app, { ...options, ...options.rest, ...http, hits });
   const consoles = addConsoles(app, {
     ...options,
     hits,
     clientAddresses,
   });
+  const { tunnels } = options;
+  const tunnelSocket =
+    tunnels && new TunnelSocket({ ...options, tunnels, clientAddresses });
   await addWebPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
     ...options,
@@ -111,7 +124,8 @@ export async function startWebServer(
     clientAddresses,
     limits: http,
     onOtherUpgrade: (request, socket, head) =>
-      consoles?.upgrade(request, socket, head) ?? false,
+      tunnelSocket?.upgrade(request, socket, head) === true ||
+      consoles?.upgrade(request, socket, head) === true,
   });
   await listen(app, http);
   const { port } = app.server.address() as AddressInfo;
@@ -122,6 +136,7 @@ export async function startWebServer(
     redirectPort: redirect?.port,
     async stop() {
       await redirect?.stop();
+      tunnels?.stop();
       await consoles?.stop();
       await api.stop();
       await app.close();
@@ -251,8 +266,9 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
  * Status of /health. 404 while the server leaves or stops: HAProxy (`http-check
  * disable-on-404`) keeps existing clients on the server and sends it no new ones.
  */
-function statusOf({ ready, draining, leaving }: Health): number {
+function statusOf({ ready, isolated, draining, leaving }: Health): number {
   if (ready) return 200;
+  if (isolated) return 503;
   return leaving || draining ? 404 : 503;
 }
 

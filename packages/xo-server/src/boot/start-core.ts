@@ -25,6 +25,8 @@ import {
   createEventRelays,
   type EventRelays,
 } from "../event-relay/event-relays.js";
+import { createTunnels, type Tunnels } from "../tunnels/tunnels.js";
+import { createIsolation, type Isolation } from "../isolation/isolation.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
@@ -57,6 +59,10 @@ export interface Core {
   readonly copies: PoolCopies | undefined;
   /** Undefined: no other server has this database. */
   readonly relays: EventRelays | undefined;
+  /** Undefined: no other server has this database. */
+  readonly tunnels: Tunnels | undefined;
+  /** Undefined: no other server has this database. */
+  readonly isolation: Isolation | undefined;
   readonly views: Objects;
   /** Created, but not connected yet. */
   readonly pools: Pools;
@@ -106,7 +112,12 @@ export async function startCore(
   );
   const views = startObjects(inventory, options, stops);
   const relays = startRelays({ store, cluster, parser }, options, stops);
-  const pools = createPools({
+  const between = startBetweenServers(
+    { store, cluster, xapiOf: (id) => pools.xapi(id) },
+    options,
+    stops,
+  );
+  const pools: Pools = createPools({
     createPool:
       options.createPool ??
       createLivePools({
@@ -114,6 +125,7 @@ export async function startCore(
         ...parser,
         inventory,
         relayOf: relays?.relayOf,
+        routeOf: (id) => between.tunnels?.client.routeOf(id),
       }),
     forgetPool: (id) => inventory.removePool(id),
     clock,
@@ -137,6 +149,7 @@ export async function startCore(
     inventory,
     copies,
     relays,
+    ...between,
     views,
     pools,
     storedPools: new StoredPools({
@@ -198,6 +211,31 @@ function startRelays(
   const relays = createEventRelays({ store, cluster, decoder, clock, logger });
   stops.push("events of other servers", relays.stop);
   return relays;
+}
+
+interface BetweenServersParts extends Pick<Core, "store" | "cluster"> {
+  readonly xapiOf: Pools["xapi"];
+}
+
+/** What a server does for another one that cannot reach a pool, or the database. */
+function startBetweenServers(
+  parts: BetweenServersParts,
+  { loggers, clock }: ServerOptions & { readonly clock: WallClock },
+  stops: StopStack,
+): Pick<Core, "tunnels" | "isolation"> {
+  if (!parts.cluster.isShared)
+    return { tunnels: undefined, isolation: undefined };
+  const logger = loggers.named("xo:tunnels");
+  const isolation = createIsolation({
+    ...parts,
+    clock,
+    logger: loggers.named("xo:cluster"),
+  });
+  stops.push("checks of the database", () => isolation.watch.stop());
+  return {
+    tunnels: createTunnels({ ...parts, clock, logger }),
+    isolation,
+  };
 }
 
 /** Dates use the clock of the store, so that all servers of a database agree. */

@@ -60,12 +60,15 @@ export async function startWeb(
     paths: services.oneTimePaths,
     ...(core.copies && { copies: core.copies.server }),
     ...(core.relays && { events: core.relays.server }),
+    ...(core.tunnels && { tunnels: core.tunnels.server }),
+    ...(core.isolation && { isolation: core.isolation.server }),
     consoles: { consoles, tickets: services.tickets },
     readHealth: () =>
       toHealth(readiness, {
         pools: pools.listSummaries(),
         poolsOfStart: pools.listOfStart(),
         store: store.state,
+        isIsolated: core.isolation?.watch.isIsolated ?? false,
       }),
     readMetrics: startMetrics({
       ...core,

@@ -6,6 +6,7 @@ export const EVENTS_PATH = "/cluster/pool-events";
 export const EVENTS_HEADER = "xo-pool-events";
 
 export interface EventsRequest extends PeerRequestBase {
+  readonly poolId: string;
   /** Of the tokens; see EventPosition of xen-api. */
   readonly issuer: string;
   /** Class filters of event.from. */

@@ -8,6 +8,8 @@ import type { LimitHits } from "../limits/limit-hits.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser/parser.js";
 import type { PoolCopies } from "../pool-copies/pool-copies.js";
+import type { Tunnels } from "../tunnels/tunnels.js";
+import { toTunnelMetrics } from "./tunnel-metrics.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import { version } from "../config/version.js";
@@ -46,6 +48,8 @@ export interface MetricsOptions {
   readonly copies: PoolCopies | undefined;
   /** Undefined: there are no other servers. */
   readonly relays: EventRelays | undefined;
+  /** Undefined: there are no other servers. */
+  readonly tunnels: Tunnels | undefined;
   /** Undefined: no traces. */
   readonly telemetry: Telemetry | undefined;
   /** Counts of exceeded limits. */
@@ -78,6 +82,7 @@ export function startMetrics(options: MetricsOptions): () => string {
       ),
       ...toCopyMetrics(options.copies),
       ...toEventRelayMetrics(options.relays),
+      ...toTunnelMetrics(options.tunnels),
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),

@@ -8,7 +8,6 @@ const REQUEST_LIFETIME_MS = 10_000;
 
 /** What each request to another server contains. */
 export interface PeerRequestBase {
-  readonly poolId: string;
   /** Name of the server that sends the request. */
   readonly from: string;
   /** Instance of the only server that may answer. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { MonotonicClock } from "@xo-server/kit";
@@ -26,21 +26,75 @@ export interface PeerRequest {
  * @throws PeerRefusal another status; XoError CONNECTION_TIMEOUT, TLS_FINGERPRINT_MISMATCH; Error it
  *   cannot be reached
  */
-export async function requestFromPeer(
+export function requestFromPeer(
   server: ServerAddress,
   request: PeerRequest,
 ): Promise<IncomingMessage> {
-  const { clock, signal } = request;
-  const limit = new AbortController();
-  const timer = clock.setTimeout(() => {
-    const { address } = server;
-    limit.abort(new XoError("CONNECTION_TIMEOUT", { address, ms: ANSWER_MS }));
-  }, ANSWER_MS);
-  const signals = AbortSignal.any([signal, limit.signal]);
-  try {
-    const response = await send(server, request, signals);
+  return withLimit(server, request, async (signal) => {
+    const { sent } = await send(server, request, signal);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
     if (response.statusCode === 200) return response;
     throw new PeerRefusal(await readRefusal(response));
+  });
+}
+
+/** A connection that another server has switched to another protocol. */
+export interface UpgradedConnection {
+  readonly socket: Socket;
+  readonly headers: IncomingMessage["headers"];
+}
+
+/**
+ * As `requestFromPeer`, for a connection in another protocol. The signal of the request ends it only
+ * until it is established.
+ * @param protocol value of the header Upgrade
+ * @throws as requestFromPeer
+ */
+export function upgradeAtPeer(
+  server: ServerAddress,
+  request: PeerRequest,
+  protocol: string,
+): Promise<UpgradedConnection> {
+  return withLimit(server, request, async (signal) => {
+    const { sent, socket } = await send(server, request, signal, {
+      connection: "upgrade",
+      upgrade: protocol,
+    });
+    const onAbort = () => socket.destroy();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const response = await upgraded(sent);
+      // Node.js has detached the socket from the request: nothing listens for its errors.
+      socket.on("error", () => undefined);
+      return { socket, headers: response.headers };
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  });
+}
+
+async function upgraded(sent: ClientRequest): Promise<IncomingMessage> {
+  const [kind, response] = await Promise.race(
+    ["upgrade", "response"].map(async (event) => {
+      const [first] = (await once(sent, event)) as [IncomingMessage];
+      return [event, first] as const;
+    }),
+  );
+  if (kind === "upgrade") return response;
+  throw new PeerRefusal(await readRefusal(response));
+}
+
+async function withLimit<T>(
+  { address }: ServerAddress,
+  { clock, signal }: PeerRequest,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = clock.setTimeout(() => {
+    limit.abort(new XoError("CONNECTION_TIMEOUT", { address, ms: ANSWER_MS }));
+  }, ANSWER_MS);
+  try {
+    return await act(AbortSignal.any([signal, limit.signal]));
   } catch (error) {
     throw limit.signal.aborted ? limit.signal.reason : error;
   } finally {
@@ -52,17 +106,22 @@ async function send(
   server: ServerAddress,
   { path, sealed }: PeerRequest,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ sent: ClientRequest; socket: Socket }> {
   const socket = await connect(server, signal);
   const sent = request({
     path,
-    headers: { host: server.address, authorization: `Bearer ${sealed}` },
+    headers: {
+      ...headers,
+      host: server.address,
+      authorization: `Bearer ${sealed}`,
+    },
     createConnection: () => socket,
-    signal,
+    // The connection stays when it has been switched to another protocol.
+    ...(headers["upgrade"] === undefined && { signal }),
   });
   sent.end();
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
-  return response;
+  return { sent, socket };
 }
 
 async function connect(

@@ -9,6 +9,7 @@ export const COPY_PATH = "/cluster/pool-copy";
 export const COPY_HEADER = "xo-pool-copy";
 
 export interface CopyRequest extends PeerRequestBase {
+  readonly poolId: string;
   /** `snapshotLayout` of the server that sends the request. */
   readonly layout: string;
 }

@@ -85,6 +85,7 @@ export class XapiPool implements LivePool {
       staleSince: toIsoOrNull(mirror.staleSince),
       ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
       transport: "transport" in state ? state.transport : null,
+      ...("via" in state && { via: state.via }),
       objects: mirror.objects,
       counts: withoutZeros(mirror.counts),
       changesPerSecond: Math.round(mirror.changesPerSecond * 10) / 10,

@@ -1,6 +1,11 @@
 import { wallClock, type WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
-import { createXapi, type Decoder, type EventRelay } from "@xo-server/xen-api";
+import {
+  createXapi,
+  type Decoder,
+  type EventRelay,
+  type IndirectRoute,
+} from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
@@ -26,6 +31,8 @@ export interface LivePoolsOptions {
   readonly inventory: Inventory;
   /** Passes the events of a pool between servers; absent: there are no others. */
   readonly relayOf?: ((poolId: string) => EventRelay) | undefined;
+  /** The way to members of a pool that cannot be reached directly; absent: none. */
+  readonly routeOf?: (poolId: string) => IndirectRoute | undefined;
   readonly loggers: Loggers;
   readonly clock?: WallClock;
 }
@@ -51,6 +58,7 @@ async function openPool(
 ): Promise<LivePool> {
   const { config, decoder, inventory, loggers, clock = wallClock } = options;
   const relay = options.relayOf?.(settings.id);
+  const route = options.routeOf?.(settings.id);
   const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);
   const memory = settings.isKept
@@ -64,6 +72,7 @@ async function openPool(
       config,
       decoder,
       relay,
+      route,
       logger,
     }),
   );

@@ -2,6 +2,7 @@ import {
   hostName,
   type Decoder,
   type EventRelay,
+  type IndirectRoute,
   type TlsPolicy,
   type XapiOptions,
 } from "@xo-server/xen-api";
@@ -19,12 +20,15 @@ export interface XapiOptionsSource {
   readonly decoder: Decoder;
   /** Undefined: each event comes from XAPI. */
   readonly relay?: EventRelay | undefined;
+  /** Undefined: members are reached directly only. */
+  readonly route?: IndirectRoute | undefined;
   readonly logger: Logger;
 }
 
 /** Options of the XAPI client of a pool. */
 export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
-  const { settings, password, memory, config, decoder, relay, logger } = source;
+  const { settings, password, memory, config, decoder, relay, route, logger } =
+    source;
   return {
     ...config.xapi,
     ...(settings.transport && { transport: settings.transport }),
@@ -38,6 +42,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     ...answerLimits(config.parserPool.maxBodyBytes),
     decoder,
     ...(relay && { relay }),
+    ...(route && { route }),
     logger,
     onCandidates: (hosts) => {
       memory.update({ hosts });

@@ -23,6 +23,8 @@ export interface Health {
   };
   /** Unavailable: reads continue, changes are refused. */
   readonly store: Store["state"];
+  /** Another server reaches the database, this one does not: it must get no clients. */
+  readonly isolated: boolean;
 }
 
 /** States of a pool before its first listing, without a failure. */
@@ -44,27 +46,34 @@ export interface HealthSources {
   /** Those of them that were connected during the start. */
   readonly poolsOfStart: readonly PoolStatus[];
   readonly store: Store["state"];
+  /** See Health. */
+  readonly isIsolated: boolean;
 }
 
 /**
- * Ready: started, not stopping, and no pool of the start is being loaded. A pool that is
+ * Ready: started, not stopping, not the only server without the database, and no pool of the start is being loaded. A pool that is
  * added later changes nothing: all servers of a database connect it at the same time,
  * and a load balancer would be left without servers.
  */
 export function toHealth(
   { isReady, isDraining, isLeaving }: Readonly<Readiness>,
-  { pools, poolsOfStart, store }: HealthSources,
+  { pools, poolsOfStart, store, isIsolated }: HealthSources,
 ): Health {
   const byState: Partial<Record<PoolState, number>> = {};
   for (const { state } of pools) byState[state] = (byState[state] ?? 0) + 1;
   return {
     live: true,
     ready:
-      isReady && !isDraining && !isLeaving && poolsOfStart.every(isSettled),
+      isReady &&
+      !isDraining &&
+      !isLeaving &&
+      !isIsolated &&
+      poolsOfStart.every(isSettled),
     draining: isDraining,
     leaving: isLeaving,
     pools: { total: pools.length, byState },
     store,
+    isolated: isIsolated,
   };
 }
 

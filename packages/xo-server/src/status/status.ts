@@ -67,6 +67,8 @@ export const PoolStatus = Type.Object({
   /** UUIDs that another pool has as well; another pool at this address. */
   warnings: Type.Optional(Type.Array(PoolWarning)),
   transport: nullable(Text),
+  /** Name of the server through which the pool is reached; absent: directly. */
+  via: Type.Optional(Text),
   objects: Count,
   counts: Counts,
   changesPerSecond: Amount,

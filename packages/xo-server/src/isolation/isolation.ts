@@ -1,0 +1,34 @@
+import { monotonicClock, type WallClock } from "@xo-server/kit";
+import type { Store } from "@xo-server/store";
+import type { Cluster } from "../cluster/start-cluster.js";
+import type { Logger } from "../log/logger.js";
+import { IsolationMessages } from "./isolation-messages.js";
+import { IsolationServer } from "./isolation-server.js";
+import { IsolationWatch } from "./isolation-watch.js";
+
+export interface IsolationOptions {
+  readonly store: Store;
+  readonly cluster: Pick<Cluster, "self" | "peers">;
+  readonly clock: Pick<WallClock, "now">;
+  readonly logger: Logger;
+}
+
+/** Whether this server alone does not reach the database. */
+export interface Isolation {
+  readonly watch: IsolationWatch;
+  readonly server: IsolationServer;
+}
+
+export function createIsolation({
+  store,
+  cluster: { self, peers },
+  clock: wallClock,
+  logger,
+}: IsolationOptions): Isolation {
+  const messages = new IsolationMessages(store, wallClock);
+  const shared = { messages, store, self, clock: monotonicClock, logger };
+  return {
+    watch: new IsolationWatch({ ...shared, peers }),
+    server: new IsolationServer({ ...shared, wallClock }),
+  };
+}

@@ -1,0 +1,165 @@
+import { pause, type MonotonicClock } from "@xo-server/kit";
+import type { LeaseOwner } from "@xo-server/store";
+import type { IndirectConnection, IndirectRoute } from "@xo-server/xen-api";
+import type { Peer } from "../cluster/membership.js";
+import type { Logger } from "../log/logger.js";
+import { upgradeAtPeer } from "../peers/peer-request.js";
+import {
+  TUNNEL_HEADER,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+  type TunnelMessages,
+} from "./tunnel-messages.js";
+
+/** The next server is asked when the one before has refused, or has not answered within this time, in ms. */
+const HEAD_START_MS = 500;
+
+export interface TunnelClientOptions {
+  readonly messages: Pick<TunnelMessages, "sealRequest" | "openAnswer">;
+  readonly self: LeaseOwner;
+  /** The other running servers, also while the database is unavailable. */
+  readonly peers: () => readonly Peer[];
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+}
+
+/** Since the start, except `open`. */
+export interface UsedTunnels {
+  /** Tunnels that are open now. */
+  readonly open: number;
+  readonly opened: number;
+  /** Connections for which no server could open a tunnel. */
+  readonly failed: number;
+}
+
+/** Requests tunnels to members of pools from other servers of the database. */
+export class TunnelClient {
+  readonly #options: TunnelClientOptions;
+  readonly #counts = { open: 0, opened: 0, failed: 0 };
+  /** The server that has opened the last tunnel, by pool. */
+  readonly #last = new Map<string, string>();
+
+  constructor(options: TunnelClientOptions) {
+    this.#options = options;
+  }
+
+  get figures(): UsedTunnels {
+    return { ...this.#counts };
+  }
+
+  /** The way to the members of one pool. */
+  routeOf(poolId: string): IndirectRoute {
+    const { peers } = this.#options;
+    return {
+      get isAvailable() {
+        return peers().length > 0;
+      },
+      connect: (member, signal) => this.#connect(poolId, member, signal),
+    };
+  }
+
+  /** @throws Error why each server did not open a tunnel */
+  async #connect(
+    poolId: string,
+    member: string,
+    signal: AbortSignal,
+  ): Promise<IndirectConnection> {
+    const ended = new AbortController();
+    const signals = AbortSignal.any([signal, ended.signal]);
+    const { clock } = this.#options;
+    const attempts: Promise<IndirectConnection>[] = [];
+    let isOpen = false;
+    for (const peer of this.#inOrder(poolId)) {
+      const attempt = this.#request(peer, { poolId, member }, signals);
+      attempts.push(attempt);
+      const settled = new AbortController();
+      attempt.then(
+        () => {
+          isOpen = true;
+          settled.abort("settled");
+        },
+        () => {
+          settled.abort("settled");
+        },
+      );
+      await pause(clock, HEAD_START_MS, settled.signal, signals);
+      if (isOpen || signals.aborted) break;
+    }
+    try {
+      const first = await Promise.any(attempts);
+      this.#onOpened(poolId, first);
+      ended.abort();
+      for (const attempt of attempts) void closeOther(attempt, first);
+      return first;
+    } catch (error) {
+      throw this.#failed(error as AggregateError);
+    }
+  }
+
+  #onOpened(poolId: string, { socket, via }: IndirectConnection): void {
+    this.#last.set(poolId, via);
+    this.#counts.open++;
+    this.#counts.opened++;
+    socket.once("close", () => {
+      this.#counts.open--;
+    });
+  }
+
+  #failed({ errors }: AggregateError): Error {
+    this.#counts.failed++;
+    const reasons = errors.map((error) => (error as Error).message);
+    return new Error(`no other server opens a tunnel: ${reasons.join("; ")}`);
+  }
+
+  /** The server that has opened the last tunnel first: connections of a pool take the same way. */
+  #inOrder(poolId: string): readonly Peer[] {
+    const last = this.#last.get(poolId);
+    return this.#options
+      .peers()
+      .toSorted((a, b) => Number(b.name === last) - Number(a.name === last));
+  }
+
+  async #request(
+    peer: Peer,
+    { poolId, member }: { readonly poolId: string; readonly member: string },
+    signal: AbortSignal,
+  ): Promise<IndirectConnection> {
+    const { messages, self, clock, logger } = this.#options;
+    const { answerId, sealed } = messages.sealRequest({
+      poolId,
+      member,
+      from: self.owner,
+      to: peer.instance,
+    });
+    const request = { path: TUNNEL_PATH, sealed, clock, signal };
+    try {
+      const { socket, headers } = await upgradeAtPeer(
+        peer,
+        request,
+        TUNNEL_PROTOCOL,
+      );
+      const header = String(headers[TUNNEL_HEADER] ?? "");
+      if (messages.openAnswer(header, answerId)?.member !== member) {
+        socket.destroy();
+        throw new Error("its answer is not authentic");
+      }
+      return { socket, via: peer.name };
+    } catch (error) {
+      const { message } = error as Error;
+      logger.debug(`${poolId}: no tunnel to ${member} by server ${peer.name}`, {
+        error,
+      });
+      throw new Error(`${peer.name}: ${message}`, { cause: error });
+    }
+  }
+}
+
+/** Closes a tunnel that another server has opened too late. */
+async function closeOther(
+  attempt: Promise<IndirectConnection>,
+  used: IndirectConnection,
+): Promise<void> {
+  // A failure is the end of an attempt that is not needed.
+  const other = await attempt.catch(() => undefined);
+  if (other !== used) other?.socket.destroy();
+}
