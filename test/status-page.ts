@@ -14,6 +14,7 @@ export interface PoolStatus {
   readonly counts: Readonly<Record<string, number>>;
   readonly error?: { readonly code: string; readonly message: string } | null;
   readonly transport?: string | null;
+  readonly via?: string | null;
   readonly staleSince?: string | null;
   readonly loadMs?: number | null;
   readonly lastChangeAt?: string | null;

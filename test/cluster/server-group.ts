@@ -27,6 +27,8 @@ export interface ServerGroupOptions {
   readonly nodeArgs?: readonly string[];
   /** Lines of config.yaml of each server instead of its name; `NAME` is replaced by it. */
   readonly settings?: string;
+  /** URL of an HTTP proxy between a server and the pool. */
+  readonly proxyTo?: (i: number) => Promise<string>;
   /** URL of the pool for a server. */
   readonly linkTo?: (pool: Simulated) => Promise<string>;
 }
@@ -117,11 +119,12 @@ export class ServerGroup {
     const cwd = this.#folderOf(i);
     const { settings = "server: { name: NAME }" } = this.#options;
     const address = (await this.#options.linkTo?.(this.pool)) ?? url;
+    const proxy = await this.#options.proxyTo?.(i);
     await mkdir(join(cwd, "data"), { recursive: true });
     await writeFile(
       join(cwd, "config.yaml"),
       `${settings.replace("NAME", `xo${i + 1}`)}
-pools: [{ label: P, hosts: ["${address}"], password: ${password} }]
+pools: [{ label: P, hosts: ["${address}"], password: ${password}${proxy === undefined ? "" : `, proxy: "${proxy}"`} }]
 `,
     );
     if (i > 0)

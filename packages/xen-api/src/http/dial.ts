@@ -91,8 +91,39 @@ export async function dialUnencrypted(
   const socket = connectTcp({ host, port, noDelay: true, allowHalfOpen });
   await waitUntilConnected(socket, name, options, signal);
   if (options.proxy !== undefined)
-    await openTunnel(socket, options.proxy, addressName(address));
+    await openTunnelInTime(socket, address, options, signal);
   return socket;
+}
+
+/** A proxy may accept connections and not answer, or wait for a host that does not. */
+async function openTunnelInTime(
+  socket: Socket,
+  address: Address,
+  { proxy, clock, connectTimeoutMs: ms }: DialOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const name = addressName(address);
+  let failure: XoError | undefined;
+  const fail = (error: XoError) => {
+    failure = error;
+    socket.destroy();
+  };
+  const onAbort = () => {
+    fail(new XoError("ABORTED", { what: `connecting to ${name}` }));
+  };
+  const timer = clock.setTimeout(() => {
+    fail(new XoError("CONNECTION_TIMEOUT", { address: name, ms }));
+  }, ms);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
+  try {
+    await openTunnel(socket, proxy!, name);
+  } catch (error) {
+    throw failure ?? error;
+  } finally {
+    clock.clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
 }
 
 /**

@@ -231,6 +231,7 @@ function startBetweenServers(
     clock,
     logger: loggers.named("xo:cluster"),
   });
+  void isolation.watch.run();
   stops.push("checks of the database", () => isolation.watch.stop());
   return {
     tunnels: createTunnels({ ...parts, clock, logger }),

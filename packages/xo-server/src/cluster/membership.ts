@@ -45,11 +45,14 @@ export class Membership {
   #leavingSince: number | undefined;
   /** Undefined: this server cannot be reached yet. */
   #readAddress: (() => ServerAddress) | undefined;
+  /** Of the last heartbeat that the database has answered, by the monotonic clock. */
+  #answeredAt: number;
   #timer: unknown;
   #isStopped = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
+    this.#answeredAt = options.clock.now();
   }
 
   /** Takes no leases until its next start, and hands over those that it has. */
@@ -77,6 +80,11 @@ export class Membership {
     return this.#peers;
   }
 
+  /** Time since the last heartbeat that the database has answered, in ms. */
+  get databaseSilentMs(): number {
+    return this.#options.clock.now() - this.#answeredAt;
+  }
+
   /**
    * @returns the instance of the last process of this server, if it has ended without leaving
    * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE;
@@ -97,6 +105,7 @@ export class Membership {
     }
     if (isShared) await this.#confirm();
     this.#running = [self.name];
+    this.#answeredAt = clock.now();
     if (isShared) await this.#readServers();
     this.#schedule();
     return ended;
@@ -157,8 +166,9 @@ export class Membership {
     const { store, self, logger } = this.#options;
     try {
       const address = this.#readAddress?.();
-      if (await store.heartbeat(self.instance, address))
-        await this.#readServers();
+      const isListed = await store.heartbeat(self.instance, address);
+      this.#answeredAt = this.#options.clock.now();
+      if (isListed) await this.#readServers();
       else await this.#onMissing();
     } catch (error) {
       // Database failures are reported by the database itself.

@@ -39,6 +39,8 @@ export interface Cluster {
   readonly announce: (read: () => ServerAddress) => void;
   /** The other running servers that do not leave and can be reached, as of the last heartbeat. */
   readonly peers: () => readonly Peer[];
+  /** Time since the last heartbeat that the database has answered, in ms. */
+  readonly databaseSilentMs: () => number;
   /** After this time without heartbeats the tasks of a server are taken over. */
   readonly leaseMs: number;
 }
@@ -132,6 +134,7 @@ export async function startCluster({
       membership.announce(read);
     },
     peers: () => membership.peers,
+    databaseSilentMs: () => membership.databaseSilentMs,
     leaseMs,
   };
 }

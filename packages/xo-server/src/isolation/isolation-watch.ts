@@ -9,19 +9,21 @@ import {
   type IsolationMessages,
 } from "./isolation-messages.js";
 
-/** Interval of the questions while the database is unavailable, in ms. */
-const ASK_MS = 2_000;
-/** Equal answers in a row that change the state. */
-const ANSWERS = 2;
-/** The database has to be available for this time, in ms, before the server counts as connected again. */
-const STABLE_MS = 3_000;
+/** Interval of the checks, in ms. */
+export const CHECK_MS = 2_000;
+/** Equal results in a row that change the state. */
+const RESULTS = 2;
 
 export interface IsolationWatchOptions {
   readonly messages: Pick<IsolationMessages, "sealRequest" | "openAnswer">;
-  readonly store: Pick<Store, "state" | "onState">;
+  readonly store: Pick<Store, "state">;
   readonly self: LeaseOwner;
-  /** The other running servers, as of the last time that the database was available. */
+  /** The other running servers, as of the last heartbeat. */
   readonly peers: () => readonly Peer[];
+  /** Time since the last heartbeat of this server that was answered, in ms. */
+  readonly databaseSilentMs: () => number;
+  /** After this time the database counts as not reached, in ms: a query whose packets are dropped fails later. */
+  readonly silentMs: number;
   readonly clock: MonotonicClock;
   readonly logger: Pick<Logger, "debug" | "info" | "warn">;
 }
@@ -30,73 +32,63 @@ export interface IsolationWatchOptions {
  * Finds out whether this server is the only one that does not reach the database. If it is
  * unavailable for all, no server is isolated: reads continue everywhere.
  *
- *   connected --unavailable, and twice in a row another server reaches it--> isolated
- *   isolated --available for STABLE_MS, or twice in a row no other server reaches it--> connected
+ *   connected --twice in a row: not reached, but by another server--> isolated
+ *   isolated --twice in a row: reached, or by no other server either--> connected
  */
 export class IsolationWatch {
   readonly #options: IsolationWatchOptions;
   readonly #stopped = new AbortController();
-  readonly #stopListening: () => void;
-  /** Aborted when the state of the database changes. */
-  #changed = new AbortController();
   #isIsolated = false;
 
   constructor(options: IsolationWatchOptions) {
     this.#options = options;
-    this.#stopListening = options.store.onState((state) => {
-      this.#changed.abort();
-      this.#changed = new AbortController();
-      void (state === "unavailable" ? this.#ask() : this.#settle());
-    });
   }
 
   get isIsolated(): boolean {
     return this.#isIsolated;
   }
 
-  stop(): void {
-    this.#stopped.abort();
-    this.#stopListening();
-  }
-
-  /** Runs while the database is unavailable. Never rejects. */
-  async #ask(): Promise<void> {
+  /** Never rejects. */
+  async run(): Promise<void> {
     const { clock } = this.#options;
-    const signals = [this.#changed.signal, this.#stopped.signal];
-    const signal = AbortSignal.any(signals);
-    let last: boolean | undefined;
+    const { signal } = this.#stopped;
+    let last = false;
     let equal = 0;
     while (!signal.aborted) {
-      const server = await this.#findConnected(signal);
-      if (signal.aborted) return;
-      const isOther = server !== undefined;
-      equal = isOther === last ? equal + 1 : 1;
-      last = isOther;
-      if (equal >= ANSWERS) this.#set(isOther, server);
-      await pause(clock, ASK_MS, signal);
+      const server = this.#isLost
+        ? await this.#findConnected(signal)
+        : undefined;
+      const isIsolated = server !== undefined;
+      equal = isIsolated === last ? equal + 1 : 1;
+      last = isIsolated;
+      if (equal >= RESULTS && !signal.aborted) this.#set(isIsolated, server);
+      await pause(clock, CHECK_MS, signal);
     }
   }
 
-  async #settle(): Promise<void> {
-    const { signal } = this.#changed;
-    await pause(this.#options.clock, STABLE_MS, signal, this.#stopped.signal);
-    if (!signal.aborted) this.#set(false, undefined);
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  get #isLost(): boolean {
+    const { store, databaseSilentMs, silentMs } = this.#options;
+    return store.state === "unavailable" || databaseSilentMs() > silentMs;
   }
 
   #set(isIsolated: boolean, server: string | undefined): void {
     if (isIsolated === this.#isIsolated) return;
     this.#isIsolated = isIsolated;
-    const { logger, store } = this.#options;
+    const { logger } = this.#options;
     if (isIsolated)
       logger.warn(
         `this server does not reach the database, server ${server} does: it is not ready until the database is available again`,
       );
-    else if (store.state === "available")
-      logger.info("this server reaches the database again: it is ready");
-    else
+    else if (this.#isLost)
       logger.warn(
-        "no other server is known to reach the database either: this one is ready, and serves what it has",
+        "no other server is known to reach the database either: this one is ready again, for reads",
       );
+    else
+      logger.info("this server reaches the database again: it is ready again");
   }
 
   /** @returns the name of another server that reaches the database; undefined: none is known. Never rejects */

@@ -8,10 +8,16 @@ import { IsolationWatch } from "./isolation-watch.js";
 
 export interface IsolationOptions {
   readonly store: Store;
-  readonly cluster: Pick<Cluster, "self" | "peers">;
+  readonly cluster: Pick<
+    Cluster,
+    "self" | "peers" | "leaseMs" | "databaseSilentMs"
+  >;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Logger;
 }
+
+/** Three intervals of heartbeats at most, in ms, however long leases are. */
+const MAX_SILENT_MS = 15_000;
 
 /** Whether this server alone does not reach the database. */
 export interface Isolation {
@@ -21,14 +27,18 @@ export interface Isolation {
 
 export function createIsolation({
   store,
-  cluster: { self, peers },
+  cluster,
   clock: wallClock,
   logger,
 }: IsolationOptions): Isolation {
   const messages = new IsolationMessages(store, wallClock);
+  const { self, peers, leaseMs, databaseSilentMs } = cluster;
   const shared = { messages, store, self, clock: monotonicClock, logger };
+  const silentMs = Math.min(leaseMs / 2, MAX_SILENT_MS);
   return {
-    watch: new IsolationWatch({ ...shared, peers }),
+    watch: new IsolationWatch({
+      ...{ ...shared, peers, databaseSilentMs, silentMs },
+    }),
     server: new IsolationServer({ ...shared, wallClock }),
   };
 }
