@@ -98,9 +98,7 @@ t.test("a server that cannot reach a pool", { skip }, async (t) => {
       "counts tunnels that it uses",
     );
     const served = await Promise.all(
-      others.map(({ url }) =>
-        readMetric(url, `${opened}{direction="served"}`),
-      ),
+      others.map(({ url }) => readMetric(url, `${opened}{direction="served"}`)),
     );
     t.ok(Math.max(...served) > 0, "the other one counts those that it serves");
   });

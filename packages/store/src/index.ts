@@ -7,7 +7,11 @@ export { defaultScryptCost } from "./secrets/password-hasher.js";
 export type { AvailabilityState, Backoff } from "./commit/availability.js";
 export type { CommitCounters } from "./commit/committer.js";
 export type { Acl, Acls } from "./repositories/acls.js";
-export type { Adopted, Adoptions } from "./repositories/adoptions.js";
+export type {
+  Adoptable,
+  Adopted,
+  Adoptions,
+} from "./repositories/adoptions.js";
 export type { AlarmNotice, NewNotice } from "./repositories/alarm-notices.js";
 export type {
   StoredAlarmRule,

@@ -1,4 +1,8 @@
-import { monotonicClock, silentLogger, type MonotonicClock } from "@xo-server/kit";
+import {
+  monotonicClock,
+  silentLogger,
+  type MonotonicClock,
+} from "@xo-server/kit";
 import { XapiError, type XoError } from "@xo-server/model";
 import type { Decoder } from "./decoder.js";
 import {

@@ -12,6 +12,12 @@ export interface Adopted {
   readonly runs: readonly string[];
 }
 
+/** Ids of the pending tasks and runs of jobs of a server. */
+export interface Adoptable {
+  readonly tasks: readonly string[];
+  readonly runs: readonly string[];
+}
+
 /** The takeover of what servers have left that do not run any more. */
 export class Adoptions {
   readonly #context: RepositoryContext;
@@ -62,6 +68,27 @@ export class Adoptions {
     const held = new Set(leases.map(({ id }) => id));
     const owners = [...tasks, ...runs, ...entries].map(({ owner }) => owner);
     return [...new Set(owners)].filter((owner) => !held.has(`server/${owner}`));
+  }
+
+  /** What `adopt` would take over now. @throws XoError STORE_UNAVAILABLE */
+  async listPending(owner: string): Promise<Adoptable> {
+    const { engine, availability } = this.#context;
+    const [tasks, runs] = await availability.run(() =>
+      Promise.all(
+        (["tasks", "job_runs"] as const).map((table) =>
+          engine.reader
+            .selectFrom(table)
+            .select("id")
+            .where("owner", "=", owner)
+            .where("status", "=", "pending")
+            .execute(),
+        ),
+      ),
+    );
+    return {
+      tasks: tasks!.map(({ id }) => id),
+      runs: runs!.map(({ id }) => id),
+    };
   }
 
   /**

@@ -112,6 +112,9 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       await leases.take("server/other", as("other"), 600_000);
       t.same(await adoptions.listOrphanOwners("me"), ["gone"]);
       const fences = [(await leases.take("server/gone", as("me"), 0))!];
+      const pending = await adoptions.listPending("gone");
+      t.same(pending.tasks, ["t"]);
+      t.same(pending.runs.toSorted(), [left, resumed].toSorted());
       const adopted = await adoptions.adopt("gone", "me", fences);
       t.same(
         adopted.tasks.map(({ id, owner }) => [id, owner]),

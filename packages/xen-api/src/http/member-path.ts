@@ -205,4 +205,3 @@ function isPathFailure(error: unknown): boolean {
 function progressOf(socket: Socket): number {
   return socket.bytesRead + socket.bytesWritten - socket.writableLength;
 }
-

@@ -1,6 +1,6 @@
 import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
+import type { Adoptable, Store } from "@xo-server/store";
 import { serverSubject } from "../cluster/fair-share.js";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { Cluster } from "../cluster/start-cluster.js";
@@ -17,7 +17,7 @@ export interface AdoptionOptions {
     Cluster,
     "self" | "isShared" | "isLeaving" | "serverLease" | "leaseMs"
   >;
-  readonly tasks: Pick<Tasks, "load" | "loadDropped">;
+  readonly tasks: Pick<Tasks, "load" | "loadAdopted" | "loadDropped">;
   readonly recovery: Pick<Recovery, "recover">;
   readonly runs: Pick<Runs, "interrupt" | "interruptDropped">;
   readonly clock: WallClock;
@@ -38,6 +38,8 @@ export class Adoption {
   readonly #options: AdoptionOptions;
   /** The lease under which the own tasks run. */
   #ownLease: HeldLease;
+  /** By server: what was to be adopted when the database did not answer. It may have adopted it nevertheless. */
+  readonly #unanswered = new Map<string, Adoptable>();
   #timer: unknown;
   #checking: Promise<void> = Promise.resolve();
   #stopListening: (() => void) | undefined;
@@ -93,6 +95,7 @@ export class Adoption {
       const { owner } = cluster.self;
       for (const other of await store.adoptions.listOrphanOwners(owner))
         if (!this.#isStopped) await this.#adopt(other);
+      await this.#continueUnanswered();
       return true;
     } catch (error) {
       const isExpected = error instanceof XoError && EXPECTED.has(error.code);
@@ -130,12 +133,35 @@ export class Adoption {
     try {
       await store.auditChanges.endInterrupted(from);
       const fences = [taken, own.fence];
-      const adopted = await store.adoptions.adopt(from, self.owner, fences);
+      const pending = await store.adoptions.listPending(from);
+      const adopted = await store.adoptions
+        .adopt(from, self.owner, fences)
+        .catch((error: unknown) => {
+          this.#unanswered.set(from, pending);
+          throw error;
+        });
+      // A transaction moves all: the one without an answer was not committed.
+      if (adopted.tasks.length + adopted.runs.length > 0)
+        this.#unanswered.delete(from);
       await this.#recover(from, tasks.load(adopted.tasks), (resumed) =>
         runs.interrupt({ ids: adopted.runs }, resumed),
       );
     } finally {
       await store.leases.release(self.instance, [subject]);
+    }
+  }
+
+  /** Continues what was adopted without an answer; after this it belongs to this server, or to another one. */
+  async #continueUnanswered(): Promise<void> {
+    const { tasks, runs, cluster } = this.#options;
+    const { owner } = cluster.self;
+    for (const [from, pending] of this.#unanswered) {
+      await cluster.serverLease().untilValid();
+      const loaded = await tasks.loadAdopted(pending.tasks);
+      this.#unanswered.delete(from);
+      await this.#recover(from, loaded, (resumed) =>
+        runs.interrupt({ owner, ids: pending.runs }, resumed),
+      );
     }
   }
 

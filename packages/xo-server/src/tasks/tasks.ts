@@ -136,6 +136,16 @@ export class Tasks {
     return loaded;
   }
 
+  /**
+   * Loads those of the tasks that this server owns and does not have: it has adopted them, but
+   * has not received the answer. @throws XoError STORE_UNAVAILABLE
+   */
+  loadAdopted(ids: readonly string[]): Promise<readonly PendingTask[]> {
+    return this.loadInterrupted(
+      (id) => ids.includes(id) && !this.#running.has(id),
+    );
+  }
+
   /** Loads tasks that this server has adopted from another one, like those of its previous run. */
   load(adopted: readonly Task[]): readonly PendingTask[] {
     return adopted.map((task) => this.#loadInterruptedOne(task));

@@ -1,0 +1,132 @@
+import { XoError } from "@xo-server/model";
+import { openStore } from "@xo-server/store";
+import t, { type Test } from "tap";
+import { HeldLease } from "../src/cluster/held-lease.js";
+import { Adoption } from "../src/recovery/adoption.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import { cheapCosts } from "./cheap-costs.js";
+import { FakeClock } from "./fake-clock.js";
+import { createDatabase } from "./new-database.js";
+import { until } from "./peer-servers.js";
+
+const quiet = { warn: () => undefined, info: () => undefined };
+const self = { owner: "here", instance: "1 here" };
+const unanswered = new XoError("STORE_UNAVAILABLE", { reason: "ECONNRESET" });
+
+/** A server of which another one has ended with a pending task and a run of a job. */
+async function setUp(t: Test) {
+  const clock = new FakeClock();
+  const { location, keyFile } = await createDatabase(t);
+  const key = { file: keyFile };
+  const store = await openStore({ location, key, clock, ...cheapCosts });
+  t.teardown(() => store.close());
+  await store.tasks.put({
+    ...{ id: "t", owner: "gone", name: "n", status: "pending" },
+    ...{ startedAt: 1, updatedAt: 1, body: {} },
+  });
+  const job = await store.jobs.create({
+    ...{ type: "call", name: "j", enabled: true, body: {} },
+  });
+  const run = await store.jobRuns.begin({
+    ...{ jobId: job.id, jobName: "j", owner: "gone" },
+  });
+  const taken = (await store.leases.take("server/here", self, 0))!;
+  const lease = new HeldLease(taken, clock, Infinity);
+  const tasks = new Tasks({
+    store: store.tasks,
+    ...self,
+    clock,
+    logger: quiet,
+  });
+  t.teardown(() => tasks.stop());
+  return { clock, store, tasks, lease, runId: run!.id };
+}
+
+/** @param fail what happens instead of the first adoption */
+function startAdoption(
+  t: Test,
+  { clock, store, tasks, lease }: Awaited<ReturnType<typeof setUp>>,
+  fail: (adopt: () => Promise<unknown>) => Promise<never>,
+) {
+  const recovered: string[] = [];
+  const interrupted: (readonly string[] | undefined)[] = [];
+  let attempts = 0;
+  const { adoptions } = store;
+  const adoption = new Adoption({
+    store: {
+      leases: store.leases,
+      auditChanges: store.auditChanges,
+      onClusterNotice: () => () => undefined,
+      adoptions: {
+        listOrphanOwners: (owner: string) => adoptions.listOrphanOwners(owner),
+        listPending: (owner: string) => adoptions.listPending(owner),
+        adopt: (...how: Parameters<typeof adoptions.adopt>) =>
+          ++attempts === 1
+            ? fail(() => adoptions.adopt(...how))
+            : adoptions.adopt(...how),
+      } as typeof adoptions,
+    },
+    cluster: {
+      ...{ self, isShared: false, isLeaving: false, leaseMs: 1_000 },
+      serverLease: () => lease,
+    },
+    tasks,
+    recovery: {
+      recover: async (all) => {
+        recovered.push(...all.map(({ task }) => task.id));
+      },
+    },
+    runs: {
+      interrupt: async ({ ids }) => void interrupted.push(ids),
+      interruptDropped: async () => undefined,
+    },
+    clock,
+    logger: quiet,
+  });
+  t.teardown(() => adoption.stop());
+  adoption.start();
+  return { recovered, interrupted, attempts: () => attempts };
+}
+
+t.test(
+  "tasks are continued whose adoption was committed without an answer",
+  async (t) => {
+    const server = await setUp(t);
+    const { recovered, interrupted, attempts } = startAdoption(
+      t,
+      server,
+      async (adopt) => {
+        await adopt();
+        throw unanswered;
+      },
+    );
+    await until(() => {
+      server.clock.pass(100);
+      return recovered.length > 0;
+    });
+    t.same(recovered, ["t"]);
+    t.same(interrupted, [[server.runId]]);
+    t.equal(attempts(), 1);
+  },
+);
+
+t.test(
+  "tasks whose adoption was not committed are adopted again",
+  async (t) => {
+    const server = await setUp(t);
+    const { recovered, interrupted, attempts } = startAdoption(
+      t,
+      server,
+      async () => {
+        throw unanswered;
+      },
+    );
+    await until(() => {
+      server.clock.pass(100);
+      return recovered.length > 0;
+    });
+    t.same(recovered, ["t"]);
+    t.same(interrupted, [[server.runId]]);
+    t.equal(attempts(), 2);
+  },
+);
