@@ -21,6 +21,9 @@ const INDIRECT_MS = 5_000;
  * and again after 3 s. Also the interval at which it is tried again.
  */
 const DOUBT_MS = 3_000;
+/** Time without indirect attempts after one that has failed, in ms; twice as long after each further one. */
+const FIRST_SKIP_MS = 1_000;
+const MAX_SKIP_MS = 16_000;
 
 export interface MemberPathOptions {
   readonly address: Address;
@@ -55,6 +58,9 @@ export class MemberPath {
   /** Of the last indirect connection. */
   #via: string | undefined;
   #doubts = 0;
+  /** Indirect connections that have failed in a row, and until when no further one is attempted beside a direct one. */
+  #failures = 0;
+  #skippedUntil = -Infinity;
 
   constructor(options: MemberPathOptions) {
     this.#options = options;
@@ -73,7 +79,8 @@ export class MemberPath {
   /** @throws as dial */
   async dial(extra: DialExtra): Promise<DialedSocket> {
     const { dialing, address, route } = this.#options;
-    if (!route.isAvailable && this.#state === "direct")
+    const isSkipped = dialing.clock.now() < this.#skippedUntil;
+    if (this.#state === "direct" && (isSkipped || !route.isAvailable))
       return this.#track(await dial(address, dialing, extra));
     const result = await raceWays({
       ways: {
@@ -108,10 +115,21 @@ export class MemberPath {
     try {
       const { socket, via } = await route.connect(addressUrl(address), signals);
       const dialed = await startTls(socket, address, dialing, signals);
+      this.#failures = 0;
       return { ...dialed, via };
+    } catch (error) {
+      if (!signal.aborted) this.#onIndirectFailure();
+      throw error;
     } finally {
       dialing.clock.clearTimeout(timer);
     }
+  }
+
+  /** A member that is down is not reached by other servers either. */
+  #onIndirectFailure(): void {
+    const ms = FIRST_SKIP_MS * 2 ** this.#failures++;
+    this.#skippedUntil =
+      this.#options.dialing.clock.now() + Math.min(ms, MAX_SKIP_MS);
   }
 
   #track(dialed: DialedSocket): DialedSocket {
@@ -148,7 +166,7 @@ export class MemberPath {
     // It was reached directly meanwhile.
     if (doubt !== this.#doubts) return;
     this.#state = "indirect";
-    const reason = failure?.message ?? "no connection";
+    const reason = failure?.message ?? "no answer";
     logger.warn(
       `${this.#name} cannot be reached directly (${reason}), but through ${this.#via}`,
     );

@@ -34,7 +34,7 @@ export function createIsolation({
   const messages = new IsolationMessages(store, wallClock);
   const { self, peers, leaseMs, databaseSilentMs } = cluster;
   const shared = { messages, store, self, clock: monotonicClock, logger };
-  const silentMs = Math.min(leaseMs / 2, MAX_SILENT_MS);
+  const silentMs = Math.min(leaseMs, MAX_SILENT_MS);
   return {
     watch: new IsolationWatch({
       ...{ ...shared, peers, databaseSilentMs, silentMs },

@@ -12,6 +12,12 @@ export const PublicServer = Type.Object({
   enabled: Type.Boolean(),
   status: Type.Enum(["connected", "connecting", "disconnected"]),
   error: Type.Optional(Type.Unknown()),
+  via: Type.Optional(
+    Type.String({
+      description:
+        "Name of the xo-server through which this one reaches the pool; absent: directly.",
+    }),
+  ),
   readOnly: Type.Boolean(),
   allowUnauthorized: Type.Boolean(),
   fingerprint: Type.Optional(
@@ -76,7 +82,9 @@ export function toPublicServers({
   return [...added, ...others];
 }
 
-function toPublic(server: Server): Omit<PublicServer, "status" | "error"> {
+function toPublic(
+  server: Server,
+): Omit<PublicServer, "status" | "error" | "via"> {
   const { id, host, label, username, enabled, options } = server;
   const { fingerprint } = options;
   return {
@@ -94,14 +102,15 @@ function toPublic(server: Server): Omit<PublicServer, "status" | "error"> {
 
 function statusOf(
   pool: PoolStatus | undefined,
-): Pick<PublicServer, "status" | "error"> {
+): Pick<PublicServer, "status" | "error" | "via"> {
   if (pool === undefined) return { status: "disconnected" };
-  const { state, error } = pool;
+  const { state, error, via } = pool;
   return {
     status:
       state === "watching" || state === "listing" || state === "re-listing"
         ? "connected"
         : "connecting",
     ...(error === null ? {} : { error }),
+    ...(via === undefined ? {} : { via }),
   };
 }

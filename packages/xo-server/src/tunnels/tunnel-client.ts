@@ -146,9 +146,10 @@ export class TunnelClient {
       return { socket, via: peer.name };
     } catch (error) {
       const { message } = error as Error;
-      logger.debug(`${poolId}: no tunnel to ${member} by server ${peer.name}`, {
-        error,
-      });
+      if (!signal.aborted)
+        logger.debug(
+          `${poolId}: no tunnel to ${member} through server ${peer.name}: ${message}`,
+        );
       throw new Error(`${peer.name}: ${message}`, { cause: error });
     }
   }

@@ -74,6 +74,8 @@ export interface PoolStatus {
   /** Absent: none. */
   readonly warnings?: readonly PoolWarning[] | null;
   readonly transport?: string | null;
+  /** Name of the server through which the pool is reached; absent: directly. */
+  readonly via?: string | null;
   readonly objects: number;
   readonly counts: Counts;
   readonly changesPerSecond: number;

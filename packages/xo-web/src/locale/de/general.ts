@@ -184,6 +184,7 @@ export const general: Widened<typeof words> = {
       changes: "Änd./s",
     },
     loadedIn: "geladen in {time}",
+    through: "über {server}",
     asOf: "Stand {age}",
   },
   states: {
@@ -211,6 +212,9 @@ export const general: Widened<typeof words> = {
     transport: "Transport",
     state: "Zustand",
     since: "seit: {age}",
+    via: "Erreicht über",
+    viaHint:
+      "Dieser Server kann den Pool nicht direkt erreichen. Er versucht es alle paar Sekunden erneut.",
     load: "Erstes Laden",
     loadValue: "{bytes} in {time}",
     lastChange: "Letzte Änderung",

@@ -184,6 +184,7 @@ export const general = {
       changes: "Changes/s",
     },
     loadedIn: "loaded in {time}",
+    through: "through {server}",
     asOf: "as of {age}",
   },
   states: {
@@ -210,6 +211,9 @@ export const general = {
     transport: "Transport",
     state: "State",
     since: "since {age}",
+    via: "Reached through",
+    viaHint:
+      "This server cannot reach the pool directly. It tries again every few seconds.",
     load: "Initial load",
     loadValue: "{bytes} in {time}",
     lastChange: "Last change",
