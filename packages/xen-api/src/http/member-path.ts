@@ -209,6 +209,7 @@ export class MemberPath {
 }
 
 const PATH_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  "CONNECTION_LOST",
   "CONNECTION_REFUSED",
   "CONNECTION_TIMEOUT",
   "UNREACHABLE",
