@@ -128,6 +128,7 @@ export class Rpc {
       request.beforeSend?.();
       const bytes = await connection.run({
         request: message,
+        isIdempotent: request.isIdempotent,
         onHead: (head) => {
           scope.onAnswerStart(connection);
           return reader.open(head);

@@ -268,7 +268,11 @@ export class Streams {
       target,
       headers: { Cookie: cookie, ...more },
     });
-    const { socket } = await this.#dialer.dial(address, { signal });
+    const { socket } = await this.#dialer.dial(address, {
+      signal,
+      // An upload may continue after a short interruption, and cannot be repeated.
+      mayEnd: () => method !== "PUT",
+    });
     // Also for TLS: keystrokes of a console must not wait for the previous acknowledgement.
     socket.setNoDelay(true);
     const onAbort = () => {

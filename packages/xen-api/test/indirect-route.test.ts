@@ -105,8 +105,13 @@ async function setUp(
   const route = new FakeRoute(pool.port);
   const logger = keepingLogger();
   const xapi = createClient({
-    ...{ hosts: `127.0.0.1:${network.port}`, user: "root", password: PASSWORD },
-    ...{ transport: "json-rpc", clock, route, logger },
+    hosts: `127.0.0.1:${network.port}`,
+    user: "root",
+    password: PASSWORD,
+    transport: "json-rpc",
+    clock,
+    route,
+    logger,
     tls: { fingerprint: certificate.fingerprint },
     ...options,
   });

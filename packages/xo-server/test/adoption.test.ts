@@ -21,14 +21,23 @@ async function setUp(t: Test) {
   const store = await openStore({ location, key, clock, ...cheapCosts });
   t.teardown(() => store.close());
   await store.tasks.put({
-    ...{ id: "t", owner: "gone", name: "n", status: "pending" },
-    ...{ startedAt: 1, updatedAt: 1, body: {} },
+    id: "t",
+    owner: "gone",
+    name: "n",
+    status: "pending",
+    startedAt: 1,
+    updatedAt: 1,
+    body: {},
   });
   const job = await store.jobs.create({
-    ...{ type: "call", name: "j", enabled: true, body: {} },
+    type: "call",
+    name: "j",
+    body: {},
   });
   const run = await store.jobRuns.begin({
-    ...{ jobId: job.id, jobName: "j", owner: "gone" },
+    jobId: job.id,
+    jobName: "j",
+    owner: "gone",
   });
   const taken = (await store.leases.take("server/here", self, 0))!;
   const lease = new HeldLease(taken, clock, Infinity);
@@ -67,7 +76,10 @@ function startAdoption(
       } as typeof adoptions,
     },
     cluster: {
-      ...{ self, isShared: false, isLeaving: false, leaseMs: 1_000 },
+      self,
+      isShared: false,
+      isLeaving: false,
+      leaseMs: 1_000,
       serverLease: () => lease,
     },
     tasks,

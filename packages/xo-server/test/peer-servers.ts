@@ -92,7 +92,10 @@ export async function addOther(
 export async function startPeerServer(
   t: Test,
   { clock, logger }: { clock: FakeClock; logger: Logger },
-  routes: Pick<Partial<WebServerOptions>, "copies" | "events" | "tls">,
+  routes: Pick<
+    Partial<WebServerOptions>,
+    "copies" | "events" | "isolation" | "tls" | "tunnels"
+  >,
 ) {
   const home = t.testdir();
   const overrides = { host: "127.0.0.1", port: 0 };

@@ -18,6 +18,8 @@ export interface HttpExchange {
   /** Chooses the sink of the body by the head. An error thrown here rejects the exchange. */
   readonly onHead: (head: ResponseHead) => BodySink;
   readonly maxBodyBytes: number;
+  /** May be sent again. */
+  readonly isIdempotent: boolean;
 }
 
 interface RunningExchange extends HttpExchange {
@@ -66,6 +68,7 @@ export class Connection {
     const connection = new Connection(addressName(address));
     const { socket, usesOnread, via } = await dialer.dial(address, {
       signal,
+      mayEnd: () => connection.#running?.isIdempotent !== false,
       onread: {
         buffer: () => connection.#buffer(),
         callback: (length, bytes) => connection.#onBytes(bytes, length),

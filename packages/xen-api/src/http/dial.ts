@@ -37,6 +37,11 @@ export interface DialedSocket {
 }
 
 export interface DialExtra {
+  /**
+   * Whether the connection may be closed when nothing passes on it and the member is reached in another way. Absent: yes.
+   * What was sent may still arrive: TCP sends it again after the end of a short interruption.
+   */
+  readonly mayEnd?: () => boolean;
   readonly onread?: OnReadOpts;
   readonly signal?: AbortSignal | undefined;
 }

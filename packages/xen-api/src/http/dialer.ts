@@ -84,7 +84,12 @@ export class Dialer {
       const closing = this.#closing.signal;
       const dialing = this.#options;
       path = new MemberPath({
-        ...{ address, dialing, route, logger, label, closing },
+        address,
+        dialing,
+        route,
+        logger,
+        label,
+        closing,
       });
       this.#paths.set(url, path);
     }

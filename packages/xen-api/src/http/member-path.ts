@@ -35,7 +35,7 @@ export interface MemberPathOptions {
   readonly closing: AbortSignal;
 }
 
-interface OpenSocket {
+interface OpenSocket extends Pick<DialExtra, "mayEnd"> {
   readonly via: string | undefined;
   /** Bytes at the last check. */
   progress: number;
@@ -81,7 +81,7 @@ export class MemberPath {
     const { dialing, address, route } = this.#options;
     const isSkipped = dialing.clock.now() < this.#skippedUntil;
     if (this.#state === "direct" && (isSkipped || !route.isAvailable))
-      return this.#track(await dial(address, dialing, extra));
+      return this.#track(await dial(address, dialing, extra), extra);
     const result = await raceWays({
       ways: {
         direct: (signal) => dial(address, dialing, { ...extra, signal }),
@@ -94,7 +94,7 @@ export class MemberPath {
       signal: extra.signal,
     });
     this.#onResult(result);
-    return this.#track(result.dialed);
+    return this.#track(result.dialed, extra);
   }
 
   #onResult({ way, dialed, failure, isDirect }: RaceResult): void {
@@ -132,9 +132,13 @@ export class MemberPath {
       this.#options.dialing.clock.now() + Math.min(ms, MAX_SKIP_MS);
   }
 
-  #track(dialed: DialedSocket): DialedSocket {
+  #track(
+    dialed: DialedSocket,
+    { mayEnd }: Pick<DialExtra, "mayEnd">,
+  ): DialedSocket {
     const { socket, via } = dialed;
-    this.#sockets.set(socket, { via, progress: progressOf(socket) });
+    const progress = progressOf(socket);
+    this.#sockets.set(socket, { via, progress, ...(mayEnd && { mayEnd }) });
     socket.once("close", () => {
       this.#sockets.delete(socket);
     });
@@ -198,7 +202,8 @@ export class MemberPath {
       const progress = progressOf(socket);
       const isSilent = progress === open.progress;
       open.progress = progress;
-      if (isSilent && open.via !== this.#via) socket.destroy(new Error(reason));
+      const mayEnd = isSilent && open.mayEnd?.() !== false;
+      if (mayEnd && open.via !== this.#via) socket.destroy(new Error(reason));
     }
   }
 

@@ -152,18 +152,25 @@ export async function startCore(
     ...between,
     views,
     pools,
-    storedPools: new StoredPools({
-      servers: store.servers,
-      onForeignChange: (listener) => store.onForeignChange(listener),
-      pools,
-      deleteFacts: (id) => deletePoolFacts(options.config.dataDir, id),
-      logger,
-    }),
+    storedPools: createStoredPools({ store, pools }, options),
     demoPools: new DemoPools({ ...options, pools, logger }),
     objects: new PoolObjects(views.catalog, pools),
     clients: new Set(),
     limitHits: new LimitHits(),
   };
+}
+
+function createStoredPools(
+  { store, pools }: Pick<Core, "store" | "pools">,
+  { config, loggers }: ServerOptions,
+): StoredPools {
+  return new StoredPools({
+    servers: store.servers,
+    onForeignChange: (listener) => store.onForeignChange(listener),
+    pools,
+    deleteFacts: (id) => deletePoolFacts(config.dataDir, id),
+    logger: loggers.named("xo:main"),
+  });
 }
 
 interface MirrorParts extends Pick<Core, "monitor" | "store" | "cluster"> {

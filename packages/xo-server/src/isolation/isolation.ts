@@ -37,7 +37,10 @@ export function createIsolation({
   const silentMs = Math.min(leaseMs, MAX_SILENT_MS);
   return {
     watch: new IsolationWatch({
-      ...{ ...shared, peers, databaseSilentMs, silentMs },
+      ...shared,
+      peers,
+      databaseSilentMs,
+      silentMs,
     }),
     server: new IsolationServer({ ...shared, wallClock }),
   };
