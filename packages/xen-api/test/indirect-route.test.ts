@@ -95,7 +95,9 @@ async function setUp(
 ) {
   const pool = await new FakeXapi(
     poolScript(({ method }) =>
-      method === "VM.get_all" ? { value: [] } : undefined,
+      method === "VM.get_all" || method === "VM.start"
+        ? { value: method === "VM.start" ? "" : [] }
+        : undefined,
     ),
     shown,
   ).listen();
@@ -291,3 +293,18 @@ t.test("a client opens connections to members for others", async (t) => {
   await msUntil(clock, () => viaOf(xapi) === "xo2");
   await t.rejects(open(member), { code: "UNSUPPORTED" }, "no loops");
 });
+
+t.test(
+  "after packets are dropped, an action is sent in the other way, once",
+  async (t) => {
+    const { xapi, network, clock, pool } = await setUp(t);
+    await xapi.connect();
+    await xapi.call("VM.get_all");
+    network.drop();
+    const acting = xapi.call("VM.start", ["OpaqueRef:vm", false, false]);
+    const { ms, outcome } = await timed(clock, acting);
+    t.match(outcome, [{ status: "fulfilled" }]);
+    t.ok(ms < 2_000, `${ms} ms`);
+    t.equal(pool.calls.filter(({ method }) => method === "VM.start").length, 1);
+  },
+);

@@ -34,6 +34,7 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
     leaving: false,
     pools: { total: 2, byState: { connecting: 2 } },
     store: "available",
+    isolated: false,
   });
   pools[0]!.become({ state: "watching", loadMs: 10 });
   t.equal((await get("/health")).status, 503);

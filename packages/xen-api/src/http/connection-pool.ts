@@ -13,7 +13,7 @@ const RECENT_IDLE_MS = 4_000;
 
 /** Idle connections kept alive for the next call, by address. */
 export class ConnectionPool {
-  readonly #dialer: Pick<Dialer, "dial" | "isUsable">;
+  readonly #dialer: Pick<Dialer, "dial" | "hasOtherWay" | "isUsable">;
   readonly #clock: Pick<MonotonicClock, "now">;
   readonly #maxIdle: number;
   readonly #idle = new Map<string, IdleConnection[]>();
@@ -22,7 +22,7 @@ export class ConnectionPool {
   #closed: Error | undefined;
 
   constructor(
-    dialer: Pick<Dialer, "dial" | "isUsable">,
+    dialer: Pick<Dialer, "dial" | "hasOtherWay" | "isUsable">,
     clock: Pick<MonotonicClock, "now">,
     maxIdle: number,
   ) {
@@ -41,7 +41,11 @@ export class ConnectionPool {
     signal?: AbortSignal,
   ): Promise<{ connection: Connection; isReused: boolean }> {
     if (this.#closed !== undefined) throw this.#closed;
-    const idle = reuse === "never" ? undefined : this.#pop(address, reuse);
+    // A new connection shows that packets pass, or is established in the other way. On an idle one a call
+    // that cannot be repeated would wait for its time limit.
+    const isNew =
+      reuse === "never" || (reuse === "recent" && this.#dialer.hasOtherWay);
+    const idle = isNew ? undefined : this.#pop(address, reuse);
     if (idle !== undefined) return { connection: idle, isReused: true };
     const connection = await Connection.open(address, this.#dialer, signal);
     this.#refuseIfClosed(connection);

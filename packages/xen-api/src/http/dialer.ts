@@ -42,6 +42,11 @@ export class Dialer {
       : path.dial(extra);
   }
 
+  /** Whether members can be reached in another way now. */
+  get hasOtherWay(): boolean {
+    return this.#options.route?.isAvailable === true;
+  }
+
   /** Name of what the member is reached through; undefined: directly. */
   viaOf(address: Address): string | undefined {
     return this.#paths.get(addressUrl(address))?.via;
