@@ -384,3 +384,19 @@ t.test(
     t.equal(await storage.size(file), undefined);
   },
 );
+
+t.test("bytes that are wrong only once are no damage", async (t) => {
+  const { repository, storage, content } = await newBackup();
+  const pack = packFile(content[0]!);
+  const read = storage.read.bind(storage);
+  let reads = 0;
+  storage.read = async (name, range) => {
+    const bytes = Buffer.from(await read(name, range));
+    if (name === pack && range === undefined && reads++ === 0) bytes[50]! ^= 1;
+    return bytes;
+  };
+  const { findings } = await verifyRepository(repository, { repair: true });
+  t.same(findings, []);
+  t.equal(reads, 2);
+  t.ok(storage.files.has(pack), "it was not moved away");
+});
