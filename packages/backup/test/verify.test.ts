@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import t from "tap";
 import {
   DiskReader,
@@ -8,7 +8,6 @@ import {
 } from "../src/index.js";
 import { packFile } from "../src/format/pack-layout.js";
 import { recoveryKey } from "../src/keys/recovery-sheet.js";
-import { quarantine } from "../src/verify/quarantine.js";
 import { repairPacks } from "../src/verify/repair-packs.js";
 import { BLOCK, MemoryDisk } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
@@ -367,23 +366,6 @@ async function damageFirstChunk(
   storage.files.set(packFile(pack), bytes);
   return pack;
 }
-
-t.test(
-  "a pack that another server repaired meanwhile is not moved away",
-  async (t) => {
-    const storage = new MemoryStorage();
-    const bytes = Buffer.from("content");
-    const digest = createHash("sha256").update(bytes).digest("hex");
-    const file = `packs/${digest.slice(0, 2)}/${digest}`;
-    await storage.putIfAbsent(file, [bytes]);
-    t.equal(await quarantine(storage, file), undefined);
-    t.ok((await storage.read(file)).equals(bytes));
-    await storage.remove([file]);
-    await storage.putIfAbsent(file, [Buffer.from("other")]);
-    t.match(await quarantine(storage, file), /^quarantine\//);
-    t.equal(await storage.size(file), undefined);
-  },
-);
 
 t.test("bytes that are wrong only once are no damage", async (t) => {
   const { repository, storage, content } = await newBackup();
