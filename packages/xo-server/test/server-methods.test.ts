@@ -192,7 +192,7 @@ t.test("at the start, enabled servers are connected", async (t) => {
       connect: (settings) => void connected.push(...settings),
       disconnect: async () => false,
     },
-    deleteFacts: async () => undefined,
+    deleteEndpoints: async () => undefined,
     logger: createLoggers({
       destination: { write: (line) => lines.push(line) },
     }).named("x"),

@@ -2,7 +2,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
-import { createVolatilePoolFacts } from "../src/pools/pool-facts.js";
+import { createVolatilePoolEndpoints } from "../src/pools/pool-endpoints.js";
 import {
   toDemoSettings,
   toPoolSettings,
@@ -16,7 +16,7 @@ function optionsOf(t: Test, pool: string, rest = "") {
     "config.yaml": `${rest}\npools: [{ hosts: [a.example], password: p, ${pool} }]\n`,
   });
   const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
-  const memory = createVolatilePoolFacts();
+  const memory = createVolatilePoolEndpoints();
   const [configured] = toPoolSettings(config.pools);
   const make = (settings = configured!) =>
     toXapiOptions({

@@ -1,6 +1,6 @@
 import t from "tap";
 import { toChains, type Image } from "../src/topology/chains.js";
-import { toStorageMap, type SrFacts } from "../src/topology/storage.js";
+import { toStorageMap, type SrRow } from "../src/topology/storage.js";
 
 const hosts = ["b", "a"].map((id) => ({
   id,
@@ -9,7 +9,7 @@ const hosts = ["b", "a"].map((id) => ({
   enabled: true,
 }));
 
-const sr = (id: string, more: Partial<SrFacts> = {}): SrFacts => ({
+const sr = (id: string, more: Partial<SrRow> = {}): SrRow => ({
   id,
   type: "SR",
   name_label: id,

@@ -3,14 +3,14 @@ import { toCabling } from "../src/topology/cabling.js";
 import { TopologyColumns, noRows } from "../src/topology/column-table.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
-import type { HostFacts, PifFacts } from "../src/topology/facts.js";
+import type { HostRow, PifRow } from "../src/topology/rows.js";
 import { findingSentence } from "../src/topology/finding-text.js";
 import { findingsOf } from "../src/topology/findings.js";
 import { groupHosts } from "../src/topology/host-groups.js";
 import { connected, layOut } from "../src/topology/layout.js";
 import { placeVms } from "../src/topology/placement.js";
 
-const host = (n: number, more: Partial<HostFacts> = {}): HostFacts => ({
+const host = (n: number, more: Partial<HostRow> = {}): HostRow => ({
   id: `h${n}`,
   name_label: `host ${n}`,
   power_state: "Running",
@@ -18,7 +18,7 @@ const host = (n: number, more: Partial<HostFacts> = {}): HostFacts => ({
   ...more,
 });
 
-const pif = (id: string, more: Partial<PifFacts>): PifFacts => ({
+const pif = (id: string, more: Partial<PifRow>): PifRow => ({
   id,
   device: "eth0",
   vlan: -1,
@@ -36,8 +36,8 @@ const pif = (id: string, more: Partial<PifFacts>): PifFacts => ({
 /** bond0 of eth0 and eth1, with VLAN 7 on it. */
 function bonded(
   n: number,
-  more: Readonly<Record<string, Partial<PifFacts>>> = {},
-): PifFacts[] {
+  more: Readonly<Record<string, Partial<PifRow>>> = {},
+): PifRow[] {
   const of = { $host: `h${n}` };
   const member = { ...of, isBondSlave: true, bondMaster: `bond-${n}` };
   const bond = { ...of, device: "bond0", physical: false };

@@ -10,7 +10,7 @@ import {
   poolKey,
   restKey,
   runKey,
-  type TreeFacts,
+  type TreeInput,
 } from "../src/tree/branches.js";
 import { HeldWindow } from "../src/tree/held-window.js";
 import { levelOf, Outline } from "../src/tree/outline.js";
@@ -24,7 +24,7 @@ const object = (type: string, id: string, $pool = id): ObjectRow => ({
 });
 
 function tree(...open: string[]) {
-  const facts: TreeFacts = {
+  const input: TreeInput = {
     pools: [object("pool", "p1"), object("pool", "p2")],
     hosts: [object("host", "h1", "p1"), object("host", "h2", "p1")],
     byPool: new Map([["p1", 100_010]]),
@@ -40,7 +40,7 @@ function tree(...open: string[]) {
     isOpen: (key) => open.includes(key),
     totalOf: () => undefined,
   };
-  return { facts, outline: new Outline(branches("host", facts)) };
+  return { input, outline: new Outline(branches("host", input)) };
 }
 
 /** Each line in a few words. */
@@ -100,8 +100,8 @@ t.test("of 100,000 VMs only visible ones are requested", async (t) => {
 });
 
 t.test("tags in their order, none at the end, each exactly", async (t) => {
-  const { facts } = tree();
-  const parts = branches("tag", { ...facts, isOpen: () => true });
+  const { input } = tree();
+  const parts = branches("tag", { ...input, isOpen: () => true });
   const requests = parts.flatMap((part) =>
     part.kind === "run" ? part.run.request.filter : [],
   );
@@ -109,8 +109,8 @@ t.test("tags in their order, none at the end, each exactly", async (t) => {
 });
 
 t.test("live values take precedence over counted ones", async (t) => {
-  const { facts } = tree(poolKey("p1"), hostKey("h1"));
-  const outline = new Outline(branches("host", { ...facts, totalOf: () => 5 }));
+  const { input } = tree(poolKey("p1"), hostKey("h1"));
+  const outline = new Outline(branches("host", { ...input, totalOf: () => 5 }));
   t.match(outline.at(1), { node: { count: 5 } });
   t.equal(outline.run(runKey(hostKey("h1")))?.total, 5);
 });

@@ -8,7 +8,7 @@ import type { RepositoryContext } from "./repository-context.js";
 /** A part of a limit that a server has reserved. Times are in ms since the epoch, by the clock of the store. */
 export interface Reservation {
   readonly id: string;
-  /** Subject of the lease of the server that has made it. */
+  /** Subject of the lease of the server that created it. */
   readonly holder: string;
   readonly madeAt: number;
   /** Time since which the reserved object exists; undefined: it does not yet. */
@@ -34,7 +34,7 @@ export interface NewReservation {
 const RETAINED_MS = 60_000;
 
 /**
- * Reservations of limits that several servers share: one at a time is made for a
+ * Reservations of limits that several servers share: one at a time is created for a
  * subject, so that two servers cannot reserve the same. All methods throw XoError
  * STORE_UNAVAILABLE while the database is unreachable.
  */
@@ -57,7 +57,7 @@ export class Reservations {
    * @returns what `toBody` has returned
    * @throws XoError LEASE_LOST; what `toBody` throws
    */
-  async make<T>(
+  async reserve<T>(
     { id, subject, fence, forMs }: NewReservation,
     toBody: (others: readonly Reservation[]) => T,
   ): Promise<T> {

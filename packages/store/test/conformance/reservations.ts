@@ -26,10 +26,13 @@ export async function testReservations(t: Test, harness: StoreHarness) {
   type Server = Awaited<ReturnType<typeof setUp>>["one"];
   /** Reserves one of two. @throws Error where none is left */
   const make = ({ store, fence }: Server, id: string, subject = "set") =>
-    store.reservations.make({ id, subject, fence, forMs: FOR_MS }, (others) => {
-      if (others.length >= LIMIT) throw new Error("none left");
-      return { number: others.length };
-    });
+    store.reservations.reserve(
+      { id, subject, fence, forMs: FOR_MS },
+      (others) => {
+        if (others.length >= LIMIT) throw new Error("none left");
+        return { number: others.length };
+      },
+    );
 
   t.test("two servers cannot reserve the same", async (t) => {
     const { one, other } = await setUp(t);

@@ -1,5 +1,5 @@
 import type { ActivityKind } from "./activity-entry.js";
-import type { ObjectFacts } from "./object-facts.js";
+import type { ObjectSummary } from "./object-summary.js";
 
 interface Kinds {
   readonly created?: ActivityKind;
@@ -50,15 +50,18 @@ export function kindOf(
 
 /** Events that follow from a change of an object. */
 export function changesOf(
-  before: ObjectFacts,
-  after: ObjectFacts,
+  before: ObjectSummary,
+  after: ObjectSummary,
 ): ActivityKind[] {
   if (before === after || before.type !== after.type) return [];
   if (after.type === "host") return hostChanges(before.state, after.state);
   return after.type === "VM" ? vmChanges(before, after) : [];
 }
 
-function vmChanges(before: ObjectFacts, after: ObjectFacts): ActivityKind[] {
+function vmChanges(
+  before: ObjectSummary,
+  after: ObjectSummary,
+): ActivityKind[] {
   if (before.state !== after.state) {
     const kind = powerKind(before.state, after.state);
     return kind === undefined ? [] : [kind];

@@ -6,14 +6,14 @@ import type {
 import type { ActivityKind, ActivityEvent, Related } from "./activity-entry.js";
 import {
   textOf,
-  type ObjectFacts,
+  type ObjectSummary,
   type FactsDictionary,
-} from "./object-facts.js";
+} from "./object-summary.js";
 import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 
 export interface RowWatcherOptions {
   readonly table: ViewTable;
-  readonly facts: FactsDictionary;
+  readonly summary: FactsDictionary;
   /** Whether changes of the pool's objects are events, and not part of a listing. */
   readonly isLive: (pool: string) => boolean;
   /** Current name of an object. */
@@ -28,7 +28,7 @@ export interface RowWatcherOptions {
 export class RowWatcher implements RowObserver {
   readonly #options: RowWatcherOptions;
   /** By row number. */
-  readonly #facts: (ObjectFacts | undefined)[] = [];
+  readonly #summary: (ObjectSummary | undefined)[] = [];
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
@@ -49,8 +49,8 @@ export class RowWatcher implements RowObserver {
   }
 
   rowSet(row: number, object: ObjectReader): void {
-    const after = this.#options.facts.of(object);
-    const before = this.#facts[row];
+    const after = this.#options.summary.of(object);
+    const before = this.#summary[row];
     const was = this.#names[row];
     if (!isTracked(after.type)) {
       if (before !== undefined) this.rowRemoved(row);
@@ -70,11 +70,11 @@ export class RowWatcher implements RowObserver {
   }
 
   rowRemoved(row: number): void {
-    const facts = this.#facts[row];
-    if (facts === undefined) return;
+    const summary = this.#summary[row];
+    if (summary === undefined) return;
     if (this.#isReporting(row))
-      this.#report(row, kindOf(facts.type, "removed"));
-    this.#facts[row] = undefined;
+      this.#report(row, kindOf(summary.type, "removed"));
+    this.#summary[row] = undefined;
     this.#names[row] = undefined;
     this.#poolIds[row] = undefined;
   }
@@ -89,10 +89,10 @@ export class RowWatcher implements RowObserver {
 
   #keep(
     row: number,
-    facts: ObjectFacts,
+    summary: ObjectSummary,
     { name, pool }: { readonly name: string; readonly pool: string },
   ): void {
-    this.#facts[row] = facts;
+    this.#summary[row] = summary;
     if (this.#names[row] !== name) this.#names[row] = name;
     const shared = this.#sharedTexts.get(pool);
     if (shared === undefined) this.#sharedTexts.set(pool, pool);
@@ -104,10 +104,10 @@ export class RowWatcher implements RowObserver {
     kind: ActivityKind | undefined,
     more: Partial<ActivityEvent> = {},
   ): void {
-    const facts = this.#facts[row];
-    if (kind === undefined || facts === undefined) return;
+    const summary = this.#summary[row];
+    if (kind === undefined || summary === undefined) return;
     const pool = this.#poolIds[row];
-    const { type, location } = facts;
+    const { type, location } = summary;
     const of =
       type === "VM-snapshot" ? this.#related(location, "VM") : undefined;
     this.#options.onEvent({
@@ -123,8 +123,8 @@ export class RowWatcher implements RowObserver {
 
   #locations(
     kind: ActivityKind,
-    before: ObjectFacts,
-    after: ObjectFacts,
+    before: ObjectSummary,
+    after: ObjectSummary,
   ): Partial<ActivityEvent> {
     const from =
       kind === "vm.moved" || kind === "vm.stopped" || kind === "vm.suspended"

@@ -30,7 +30,7 @@ import { createIsolation, type Isolation } from "../isolation/isolation.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
-import { deletePoolFacts } from "../pools/pool-facts.js";
+import { deletePoolEndpoints } from "../pools/pool-endpoints.js";
 import { StoredPools } from "../pools/stored-pools.js";
 import type { Parser } from "../parser/parser.js";
 import type { ServerOptions } from "./server-options.js";
@@ -168,7 +168,7 @@ function createStoredPools(
     servers: store.servers,
     onForeignChange: (listener) => store.onForeignChange(listener),
     pools,
-    deleteFacts: (id) => deletePoolFacts(config.dataDir, id),
+    deleteEndpoints: (id) => deletePoolEndpoints(config.dataDir, id),
     logger: loggers.named("xo:main"),
   });
 }

@@ -8,7 +8,10 @@ import {
   type Xapi,
 } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
-import { createVolatilePoolFacts, openPoolFacts } from "../pools/pool-facts.js";
+import {
+  createVolatilePoolEndpoints,
+  openPoolEndpoints,
+} from "../pools/pool-endpoints.js";
 import { readPassword } from "../pools/pool-password.js";
 import type { PoolSettings } from "../pools/pool-settings.js";
 import { toXapiOptions } from "../pools/xapi-options.js";
@@ -97,14 +100,14 @@ async function checkAccount(
   let xapi: Xapi | undefined;
   try {
     const password = await readPassword(settings);
-    // Read-only: the stored facts are used, nothing is written.
-    const known = await openPoolFacts(
+    // Read-only: the stored endpoints are used, nothing is written.
+    const known = await openPoolEndpoints(
       config.dataDir,
       settings.id,
       silentLogger,
     );
-    const memory = createVolatilePoolFacts();
-    memory.update(known.facts);
+    const memory = createVolatilePoolEndpoints();
+    memory.update(known.endpoints);
     xapi = createXapi(
       toXapiOptions({
         settings,

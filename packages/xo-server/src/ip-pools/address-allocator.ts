@@ -75,13 +75,13 @@ export class AddressAllocator {
           set?.ipPools.includes(id) === true && networks.includes(network),
       );
     if (set === undefined || usable.length === 0) return undefined;
-    const made = await this.#held.make("addresses", {
+    const made = await this.#held.reserve("addresses", {
       caughtUp: () => caughtUp?.(network) ?? Promise.resolve(true),
       read: async () => {
         const used = await readUsedAddresses(this.#options);
         return { used, keys: new Set(used.map(toKey)) };
       },
-      isOver: (one, { keys }) => this.#isOver(one, keys),
+      isObsolete: (one, { keys }) => this.#isObsolete(one, keys),
       toBody: ({ used }, held) => {
         const all = [...used, ...held.map(({ body }) => body)];
         return { ...this.#firstFree(set, usable, all), network, vm: "", setId };
@@ -156,7 +156,7 @@ export class AddressAllocator {
       .resourceSet;
   }
 
-  #isOver(
+  #isObsolete(
     { madeAt, body }: Reservation<ReservedAddress>,
     used: ReadonlySet<string>,
   ): boolean {

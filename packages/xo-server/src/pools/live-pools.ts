@@ -10,7 +10,10 @@ import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
 import { PoolConflicts } from "./pool-conflicts.js";
-import { createVolatilePoolFacts, openPoolFacts } from "./pool-facts.js";
+import {
+  createVolatilePoolEndpoints,
+  openPoolEndpoints,
+} from "./pool-endpoints.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
 import type { CreatePool, LivePool } from "./pools.js";
@@ -62,8 +65,8 @@ async function openPool(
   const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);
   const memory = settings.isKept
-    ? await openPoolFacts(config.dataDir, settings.id, logger)
-    : createVolatilePoolFacts();
+    ? await openPoolEndpoints(config.dataDir, settings.id, logger)
+    : createVolatilePoolEndpoints();
   const xapi = createXapi(
     toXapiOptions({
       settings,

@@ -9,8 +9,8 @@ export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect">;
-  /** Deletes the persisted facts about the pool of a removed server: addresses, fingerprints. */
-  readonly deleteFacts: (id: string) => Promise<void>;
+  /** Deletes the persisted endpoints about the pool of a removed server: addresses, fingerprints. */
+  readonly deleteEndpoints: (id: string) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -108,7 +108,7 @@ export class StoredPools {
     const server = servers.get(id);
     if (server === undefined) {
       this.#applied.delete(id);
-      await this.#options.deleteFacts(id);
+      await this.#options.deleteEndpoints(id);
     }
     if (server !== undefined) this.#applied.set(id, contentOf(server));
     if (server?.enabled === true)

@@ -9,13 +9,13 @@ import {
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import { answerLimits } from "../parser/answer-limits.js";
-import type { PoolFactsFile } from "./pool-facts.js";
+import type { PoolEndpointsFile } from "./pool-endpoints.js";
 import type { PoolSettings } from "./pool-settings.js";
 
 export interface XapiOptionsSource {
   readonly settings: PoolSettings;
   readonly password: string;
-  readonly memory: PoolFactsFile;
+  readonly memory: PoolEndpointsFile;
   readonly config: Config;
   readonly decoder: Decoder;
   /** Undefined: each event comes from XAPI. */
@@ -34,7 +34,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     ...(settings.transport && { transport: settings.transport }),
     ...(settings.proxy && { proxy: settings.proxy }),
     hosts: settings.hosts,
-    members: memory.facts.hosts,
+    members: memory.endpoints.hosts,
     user: settings.user,
     password,
     readOnly: settings.readOnly,
@@ -52,7 +52,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
 
 function toTlsPolicy(
   { hosts, tls: { trust, fingerprint } }: PoolSettings,
-  memory: PoolFactsFile,
+  memory: PoolEndpointsFile,
 ): TlsPolicy {
   switch (trust) {
     case "verify":
@@ -69,11 +69,11 @@ function toTlsPolicy(
           // Before the first connection, only the accepted certificate is expected;
           // no other is trusted on first use.
           ...(fingerprint && fromHosts(hosts, fingerprint)),
-          ...memory.facts.fingerprints,
+          ...memory.endpoints.fingerprints,
         },
         ...(fingerprint && { accepted: [fingerprint] }),
         onFingerprint: (address, seen) => {
-          const known = memory.facts.fingerprints;
+          const known = memory.endpoints.fingerprints;
           memory.update({ fingerprints: { ...known, [address]: seen } });
         },
       };

@@ -19,23 +19,23 @@ export class LocalReservations<Body> implements Reservations<Body> {
     this.#clock = clock;
   }
 
-  async make<Seen>(
+  async reserve<Seen>(
     subject: string,
-    { read, isOver, toBody }: ReservationRequest<Seen, Body>,
+    { read, isObsolete, toBody }: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>> {
     const seen = await read();
     // Synchronous from here on, so that concurrent calls see the reservation.
     const others: Reservation<Body>[] = [];
     for (const one of this.#all.values()) {
       if (one.subject !== subject) continue;
-      if (isOver(one, seen)) this.#all.delete(one.id);
+      if (isObsolete(one, seen)) this.#all.delete(one.id);
       else others.push(one);
     }
     const body = toBody(seen, others);
     const madeAt = this.#clock.now();
-    const made = { id: randomUUID(), subject, madeAt, body };
-    this.#all.set(made.id, made);
-    return made;
+    const reservation = { id: randomUUID(), subject, madeAt, body };
+    this.#all.set(reservation.id, reservation);
+    return reservation;
   }
 
   async settle(
@@ -43,8 +43,8 @@ export class LocalReservations<Body> implements Reservations<Body> {
     body: Body,
     caughtUp?: () => Promise<unknown>,
   ): Promise<void> {
-    const made = this.#all.get(id);
-    if (made !== undefined) this.#all.set(id, { ...made, body });
+    const reservation = this.#all.get(id);
+    if (reservation !== undefined) this.#all.set(id, { ...reservation, body });
     if (caughtUp === undefined) return;
     await caughtUp();
     this.#all.delete(id);

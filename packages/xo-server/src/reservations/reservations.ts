@@ -15,7 +15,7 @@ export interface ReservationRequest<Seen, Body> {
   readonly caughtUp: () => Promise<boolean>;
   readonly read: () => Promise<Seen>;
   /** Whether the mirror contains everything that was reserved, or the reservation is too old. */
-  readonly isOver: (one: Reservation<Body>, seen: Seen) => boolean;
+  readonly isObsolete: (one: Reservation<Body>, seen: Seen) => boolean;
   /**
    * Decides from the mirror and the reservations that it does not contain yet; may
    * be called more than once. If it throws, nothing is reserved.
@@ -30,7 +30,7 @@ export interface Reservations<Body> {
    * @throws errors of `toBody`; with several servers XoError STORE_UNAVAILABLE,
    * LEASE_LOST
    */
-  make<Seen>(
+  reserve<Seen>(
     subject: string,
     request: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>>;

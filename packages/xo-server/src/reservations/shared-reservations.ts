@@ -10,7 +10,7 @@ import type {
 export interface SharedReservationsOptions {
   readonly store: Pick<
     Store["reservations"],
-    "list" | "make" | "settle" | "delete"
+    "list" | "reserve" | "settle" | "delete"
   >;
   /**
    * Fence of the lease on the tasks of this server. Without that lease, another
@@ -41,9 +41,9 @@ export class SharedReservations<Body> implements Reservations<Body> {
     this.#options = options;
   }
 
-  async make<Seen>(
+  async reserve<Seen>(
     subject: string,
-    { caughtUp, read, isOver, toBody }: ReservationRequest<Seen, Body>,
+    { caughtUp, read, isObsolete, toBody }: ReservationRequest<Seen, Body>,
   ): Promise<Reservation<Body>> {
     const { store, fence, forMs, clock } = this.#options;
     // Determined before the mirror is read, because the mirror may lack
@@ -51,17 +51,19 @@ export class SharedReservations<Body> implements Reservations<Body> {
     const included = await this.#findIncluded(subject, caughtUp);
     const seen = await read();
     const id = randomUUID();
-    let over: readonly Stored[] = [];
-    const body = await store.make(
+    let obsolete: readonly Stored[] = [];
+    const body = await store.reserve(
       { id, subject, fence: fence(), forMs },
       (stored) => {
         const open = stored.filter((one) => !included.has(one.id));
-        over = open.filter((one) => isOver(toReservation<Body>(one), seen));
-        const others = open.filter((one) => !over.includes(one));
+        obsolete = open.filter((one) =>
+          isObsolete(toReservation<Body>(one), seen),
+        );
+        const others = open.filter((one) => !obsolete.includes(one));
         return toBody(seen, others.map(toReservation<Body>));
       },
     );
-    await this.#settleSeen(over);
+    await this.#settleSeen(obsolete);
     return { id, madeAt: clock.now(), body };
   }
 
@@ -111,9 +113,9 @@ export class SharedReservations<Body> implements Reservations<Body> {
    * Settles reservations of this server that no caller has settled: the mirror
    * contains their objects.
    */
-  async #settleSeen(over: readonly Stored[]): Promise<void> {
+  async #settleSeen(obsolete: readonly Stored[]): Promise<void> {
     const { store, fence } = this.#options;
-    for (const { id, holder, settledAt, body } of over)
+    for (const { id, holder, settledAt, body } of obsolete)
       if (settledAt === undefined && holder === fence().subject)
         await store.settle(id, body);
   }

@@ -68,10 +68,10 @@ export class UsageReservations {
     } = {},
   ): Promise<Reservation<ReservedUsage>> {
     const { grown, moved } = vm;
-    return this.#reservations.make(`resourceSet/${setId}`, {
+    return this.#reservations.reserve(`resourceSet/${setId}`, {
       caughtUp: () => this.#haveCaughtUp(setId),
       read: async () => (await readUsage(this.#options)).get(setId) ?? noUsage,
-      isOver: (one, used) => this.#unseenPartOf(one, used) === undefined,
+      isObsolete: (one, used) => this.#unseenPartOf(one, used) === undefined,
       toBody: (used, others) => {
         this.#checkLeft(setId, sumOf(used, this.#unseenPartsOf(others, used)), {
           ...amountsOf(requested),

@@ -20,7 +20,7 @@ export interface KnownValue {
   readonly count?: number;
 }
 
-export interface CompletionFacts {
+export interface CompletionInput {
   readonly type: string;
   readonly messages: Messages["filters"];
   /** Values of the property at the caret; empty until they are known. */

@@ -1,5 +1,5 @@
 import type { CaretTerm } from "./caret-term.js";
-import type { Completion, CompletionFacts } from "./completion.js";
+import type { Completion, CompletionInput } from "./completion.js";
 import { filterNames, propertiesOf, type Property } from "./properties.js";
 import { propertiesFor } from "./property-completions.js";
 import { numbers, valuesOf } from "./value-completions.js";
@@ -7,7 +7,7 @@ import { numbers, valuesOf } from "./value-completions.js";
 /** Completions at a position, best first. */
 export function completionsFor(
   term: CaretTerm,
-  facts: CompletionFacts,
+  facts: CompletionInput,
 ): readonly Completion[] {
   if (term.kind === "none") return [];
   const property = propertyAt(term, facts.type);

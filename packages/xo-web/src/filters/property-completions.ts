@@ -1,6 +1,6 @@
 import type { Messages } from "../locale/messages.js";
 import type { CaretTerm } from "./caret-term.js";
-import type { Completion, CompletionFacts } from "./completion.js";
+import type { Completion, CompletionInput } from "./completion.js";
 import { propertiesOf, type Property } from "./properties.js";
 import { nameText } from "./value-text.js";
 
@@ -12,7 +12,7 @@ const MOST = 24;
  */
 export function propertiesFor(
   { names, typed }: CaretTerm,
-  { type, messages }: CompletionFacts,
+  { type, messages }: CompletionInput,
 ): Completion[] {
   const above = names.map((name) => `${name}:`).join("");
   const requested = typed.toLowerCase();

@@ -1,6 +1,6 @@
 import type { Messages } from "../locale/messages.js";
 import type { CaretTerm } from "./caret-term.js";
-import type { Completion, CompletionFacts, KnownValue } from "./completion.js";
+import type { Completion, CompletionInput, KnownValue } from "./completion.js";
 import type { Property } from "./properties.js";
 import { fromUnit, unitsOf } from "./units.js";
 import { valueText, wordText } from "./value-text.js";
@@ -11,7 +11,7 @@ const MOST = 50;
 export function valuesOf(
   property: Property,
   { typed }: CaretTerm,
-  facts: CompletionFacts,
+  facts: CompletionInput,
 ): Completion[] {
   switch (property.kind) {
     case "number":
@@ -95,7 +95,7 @@ function examples({ unit }: Property): number[] {
 }
 
 /** Start times of "since ..." conditions. */
-function times({ now, messages }: CompletionFacts): Completion[] {
+function times({ now, messages }: CompletionInput): Completion[] {
   const hour = 3600;
   const since = {
     hour,

@@ -1,17 +1,17 @@
 import { groupBy } from "./group-by.js";
 import {
   worst,
-  type HostFacts,
-  type NetworkFacts,
-  type PifFacts,
+  type HostRow,
+  type NetworkRow,
+  type PifRow,
   type TopologyProblem,
-} from "./facts.js";
+} from "./rows.js";
 
 /** A connection of a host to the outside: a bond, or a PIF that belongs to no bond. */
 export interface Port {
-  readonly pif: PifFacts;
+  readonly pif: PifRow;
   /** Members of a bond. */
-  readonly members: readonly PifFacts[];
+  readonly members: readonly PifRow[];
   readonly problem: TopologyProblem | undefined;
 }
 
@@ -21,18 +21,18 @@ export interface Link {
   readonly network: string;
   /** Id of the port's PIF. */
   readonly port: string;
-  readonly pif: PifFacts;
+  readonly pif: PifRow;
   readonly problem: TopologyProblem | undefined;
 }
 
 export interface CabledHost {
-  readonly host: HostFacts;
+  readonly host: HostRow;
   readonly ports: readonly Port[];
   readonly links: readonly Link[];
 }
 
 export interface CabledNetwork {
-  readonly network: NetworkFacts;
+  readonly network: NetworkRow;
   /** VLAN; -1: none. Undefined: the network is internal, no host has a PIF in it. */
   readonly vlan: number | undefined;
   readonly device: string | undefined;
@@ -46,14 +46,14 @@ export interface Cabling {
   readonly networks: readonly CabledNetwork[];
 }
 
-export interface CablingFacts {
-  readonly hosts: readonly HostFacts[];
-  readonly networks: readonly NetworkFacts[];
-  readonly pifs: readonly PifFacts[];
+export interface CablingInput {
+  readonly hosts: readonly HostRow[];
+  readonly networks: readonly NetworkRow[];
+  readonly pifs: readonly PifRow[];
 }
 
 /** Which host reaches which network through which port, and the problems. */
-export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
+export function toCabling({ hosts, networks, pifs }: CablingInput): Cabling {
   const byHost = groupBy(pifs, ({ $host }) => $host);
   const networkById = new Map(networks.map((one) => [one.id, one]));
   const cabled = hosts
@@ -77,9 +77,9 @@ export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
 }
 
 function cableHost(
-  host: HostFacts,
-  pifs: readonly PifFacts[],
-  networks: ReadonlyMap<string, NetworkFacts>,
+  host: HostRow,
+  pifs: readonly PifRow[],
+  networks: ReadonlyMap<string, NetworkRow>,
 ): CabledHost {
   const isRunning = host.power_state === "Running";
   const members = groupBy(pifs, ({ bondMaster }) => bondMaster);
@@ -107,8 +107,8 @@ function cableHost(
 }
 
 function toPort(
-  pif: PifFacts,
-  members: readonly PifFacts[],
+  pif: PifRow,
+  members: readonly PifRow[],
   isRunning: boolean,
 ): Port {
   const sorted = members.toSorted((a, b) => compare(a.device, b.device));
@@ -131,8 +131,8 @@ function toPort(
 
 function linkProblem(
   port: Port,
-  pif: PifFacts,
-  network: NetworkFacts,
+  pif: PifRow,
+  network: NetworkRow,
 ): TopologyProblem | undefined {
   const hasOtherMtu =
     pif.attached &&
@@ -147,9 +147,9 @@ function linkProblem(
 }
 
 function cableNetwork(
-  network: NetworkFacts,
+  network: NetworkRow,
   links: readonly Link[] = [],
-  hosts: readonly HostFacts[],
+  hosts: readonly HostRow[],
 ): CabledNetwork {
   const reached = new Set(links.map(({ host }) => host));
   const isOutside = links.length > 0;

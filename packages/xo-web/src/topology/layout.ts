@@ -1,6 +1,6 @@
 import type { CabledNetwork, Link } from "./cabling.js";
-import type { TopologyProblem } from "./facts.js";
-import { worst } from "./facts.js";
+import type { TopologyProblem } from "./rows.js";
+import { worst } from "./rows.js";
 import { groupBy } from "./group-by.js";
 import type { HostGroup } from "./host-groups.js";
 import type { NetworkVms, TopologyVm } from "./placement.js";

@@ -1,7 +1,7 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { CabledNetwork } from "./cabling.js";
-import { worst } from "./facts.js";
+import { worst } from "./rows.js";
 
 /** State of a network, with its colour: the worst of all hosts. */
 export function networkState(

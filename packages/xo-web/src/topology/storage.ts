@@ -1,9 +1,9 @@
 import { byName } from "./cabling.js";
-import type { HostFacts } from "./facts.js";
+import type { HostRow } from "./rows.js";
 import { groupBy } from "./group-by.js";
 
 /** Bytes. `usage` is what is allocated to disks. */
-export interface SrFacts {
+export interface SrRow {
   readonly id: string;
   readonly type: string;
   readonly name_label?: string;
@@ -17,7 +17,7 @@ export interface SrFacts {
   readonly inMaintenanceMode: boolean;
 }
 
-export interface PbdFacts {
+export interface PbdRow {
   readonly id: string;
   readonly host?: string;
   readonly SR?: string;
@@ -31,7 +31,7 @@ export const srFields = [
 export const pbdFields = ["id", "host", "SR", "attached"];
 
 export interface StorageUsage {
-  readonly sr: SrFacts;
+  readonly sr: SrRow;
   /** The host of a local SR. */
   readonly host: string | undefined;
   /** Hosts that should be connected, by name, with their state. */
@@ -53,14 +53,14 @@ export interface StorageMap {
 const NEARLY_FULL = 0.85;
 const FULL = 0.95;
 
-export interface StorageFacts {
-  readonly hosts: readonly HostFacts[];
-  readonly srs: readonly SrFacts[];
-  readonly pbds: readonly PbdFacts[];
+export interface StorageInput {
+  readonly hosts: readonly HostRow[];
+  readonly srs: readonly SrRow[];
+  readonly pbds: readonly PbdRow[];
 }
 
 /** The SRs of a pool, fullest first, with the hosts that reach them. */
-export function toStorageMap({ hosts, srs, pbds }: StorageFacts): StorageMap {
+export function toStorageMap({ hosts, srs, pbds }: StorageInput): StorageMap {
   const sorted = [...hosts].sort(byName);
   const bySr = groupBy(pbds, ({ SR }) => SR);
   const rank = new Map(sorted.map(({ id }, index) => [id, index]));
@@ -83,9 +83,9 @@ export function toStorageMap({ hosts, srs, pbds }: StorageFacts): StorageMap {
 }
 
 function toUsage(
-  sr: SrFacts,
-  hosts: readonly HostFacts[],
-  pbds: readonly PbdFacts[],
+  sr: SrRow,
+  hosts: readonly HostRow[],
+  pbds: readonly PbdRow[],
 ): StorageUsage {
   const on = new Map(pbds.map(({ host, attached }) => [host, attached]));
   const expected = sr.shared ? hosts : hosts.filter(({ id }) => on.has(id));
@@ -105,7 +105,7 @@ function toUsage(
 function toneOf(
   used: number,
   hosts: StorageUsage["hosts"],
-  sr: SrFacts,
+  sr: SrRow,
 ): "good" | "warn" | "bad" {
   if (used >= FULL) return "bad";
   const isOff = hosts.some(({ isOn }) => !isOn);

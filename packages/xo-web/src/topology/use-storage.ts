@@ -1,12 +1,12 @@
 import { computed } from "vue";
 import { useObjects } from "../live/use-window.js";
-import { hostFields, type HostFacts } from "./facts.js";
+import { hostFields, type HostRow } from "./rows.js";
 import {
   pbdFields,
   srFields,
   toStorageMap,
-  type PbdFacts,
-  type SrFacts,
+  type PbdRow,
+  type SrRow,
 } from "./storage.js";
 
 const MOST = { host: 500, SR: 2_000, PBD: 10_000 } as const;
@@ -19,9 +19,9 @@ export function useStorage(pool: () => string | undefined) {
       if (id === undefined) return undefined;
       return { type, fields, filter: `$pool:${id}`, limit: MOST[type] };
     });
-  const hosts = window<HostFacts>("host", hostFields);
-  const srs = window<SrFacts>("SR", srFields);
-  const pbds = window<PbdFacts>("PBD", pbdFields);
+  const hosts = window<HostRow>("host", hostFields);
+  const srs = window<SrRow>("SR", srFields);
+  const pbds = window<PbdRow>("PBD", pbdFields);
   const windows = [hosts, srs, pbds];
   return {
     map: computed(() => ({

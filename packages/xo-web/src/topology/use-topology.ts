@@ -5,10 +5,10 @@ import {
   hostFields,
   networkFields,
   pifFields,
-  type HostFacts,
-  type NetworkFacts,
-  type PifFacts,
-} from "./facts.js";
+  type HostRow,
+  type NetworkRow,
+  type PifRow,
+} from "./rows.js";
 import { findingsOf } from "./findings.js";
 import { placeVms } from "./placement.js";
 import { useColumns } from "./use-columns.js";
@@ -31,9 +31,9 @@ export function useTopology(pool: () => string | undefined) {
         ? undefined
         : { type, paths, filter: `$pool:${id}` };
     });
-  const hosts = window<HostFacts>("host", hostFields);
-  const networks = window<NetworkFacts>("network", networkFields);
-  const pifs = window<PifFacts>("PIF", pifFields);
+  const hosts = window<HostRow>("host", hostFields);
+  const networks = window<NetworkRow>("network", networkFields);
+  const pifs = window<PifRow>("PIF", pifFields);
   const vms = columns("VM", ["name_label", "power_state", "$container"]);
   const vifs = columns("VIF", ["$VM", "$network"]);
   const windows = [hosts, networks, pifs];

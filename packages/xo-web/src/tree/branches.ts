@@ -6,7 +6,7 @@ import type { RunRequest, TreeNode, TreePart } from "./outline.js";
 export type Grouping = "host" | "tag" | "none";
 
 /** The loaded data of the tree; unknown totals count as empty. */
-export interface TreeFacts {
+export interface TreeInput {
   readonly pools: readonly ObjectRow[];
   /** Hosts of expanded pools. */
   readonly hosts: readonly ObjectRow[];
@@ -32,21 +32,21 @@ export const restKey = (id: string) => `rest ${id}`;
 export const runKey = (key: string) => `${key} VMs`;
 
 /** The lines of a tree of VMs. */
-export function branches(grouping: Grouping, facts: TreeFacts): TreePart[] {
+export function branches(grouping: Grouping, input: TreeInput): TreePart[] {
   switch (grouping) {
     case "host":
-      return poolBranches(facts);
+      return poolBranches(input);
     case "tag":
-      return tagBranches(facts);
+      return tagBranches(input);
     case "none":
-      return [run("all", { type: "VM" }, 1, facts.totalOf("all VMs") ?? 0)];
+      return [run("all", { type: "VM" }, 1, input.totalOf("all VMs") ?? 0)];
   }
 }
 
 /** The lines of the results of a search, by type. */
 export function foundBranches(
   search: string,
-  totalOf: TreeFacts["totalOf"],
+  totalOf: TreeInput["totalOf"],
 ): TreePart[] {
   const found = foundTypes.map((type) => {
     const key = `found ${type}`;
@@ -83,11 +83,11 @@ export function countedRuns(
     : [];
 }
 
-function poolBranches(facts: TreeFacts): TreePart[] {
-  const hostsOf = byPool(facts.hosts);
-  return facts.pools.flatMap((pool, at) => {
+function poolBranches(input: TreeInput): TreePart[] {
+  const hostsOf = byPool(input.hosts);
+  return input.pools.flatMap((pool, at) => {
     const key = poolKey(pool.id);
-    const isOpen = facts.isOpen(key);
+    const isOpen = input.isOpen(key);
     const self = node({
       key,
       kind: "pool",
@@ -95,11 +95,11 @@ function poolBranches(facts: TreeFacts): TreePart[] {
       level: 1,
       isOpen,
       position: at + 1,
-      size: facts.pools.length,
-      count: facts.byPool.get(pool.id),
+      size: input.pools.length,
+      count: input.byPool.get(pool.id),
     });
     if (!isOpen) return [self];
-    return [self, ...hostBranches(pool, hostsOf.get(pool.id) ?? [], facts)];
+    return [self, ...hostBranches(pool, hostsOf.get(pool.id) ?? [], input)];
   });
 }
 
@@ -116,36 +116,36 @@ function byPool(hosts: readonly ObjectRow[]): Map<string, ObjectRow[]> {
 function hostBranches(
   pool: ObjectRow,
   hosts: readonly ObjectRow[],
-  facts: TreeFacts,
+  input: TreeInput,
 ): TreePart[] {
-  const rest = facts.byContainer.get(pool.id) ?? 0;
+  const rest = input.byContainer.get(pool.id) ?? 0;
   const size = hosts.length + (rest > 0 ? 1 : 0);
   const parts = hosts.flatMap((host, at) => {
     const position = { level: 2, position: at + 1, size };
     const self = { key: hostKey(host.id), kind: "host", object: host } as const;
-    return withVms({ ...self, ...position }, host.id, facts);
+    return withVms({ ...self, ...position }, host.id, input);
   });
   if (rest === 0) return parts;
   const position = { level: 2, position: size, size };
   const self = { key: restKey(pool.id), kind: "rest" } as const;
-  return [...parts, ...withVms({ ...self, ...position }, pool.id, facts)];
+  return [...parts, ...withVms({ ...self, ...position }, pool.id, input)];
 }
 
 /** A host, or the VMs without a host, with its VMs if it is expanded. */
 function withVms(
   self: Omit<TreeNode, "isOpen" | "count">,
   container: string,
-  facts: TreeFacts,
+  input: TreeInput,
 ): TreePart[] {
-  const count = facts.byContainer.get(container) ?? 0;
+  const count = input.byContainer.get(container) ?? 0;
   const filter = `$container:${wordText(container)}`;
-  return withRun({ ...self, count }, { type: "VM", filter }, facts);
+  return withRun({ ...self, count }, { type: "VM", filter }, input);
 }
 
 function withRun(
   self: Omit<TreeNode, "isOpen"> & { readonly count: number },
   request: RunRequest,
-  { isOpen, totalOf }: TreeFacts,
+  { isOpen, totalOf }: TreeInput,
 ): TreePart[] {
   const total = totalOf(runKey(self.key)) ?? self.count;
   if (total === 0) return [node({ ...self, count: 0 })];
@@ -154,8 +154,8 @@ function withRun(
   return open ? [line, run(self.key, request, self.level + 1, total)] : [line];
 }
 
-function tagBranches(facts: TreeFacts): TreePart[] {
-  const tags = [...facts.byTag].sort(([one], [other]) =>
+function tagBranches(input: TreeInput): TreePart[] {
+  const tags = [...input.byTag].sort(([one], [other]) =>
     one === "" ? 1 : other === "" ? -1 : one.localeCompare(other),
   );
   return tags.flatMap(([tag, count], at) => {
@@ -165,7 +165,7 @@ function tagBranches(facts: TreeFacts): TreePart[] {
     return withRun(
       { ...self, ...position, count },
       { type: "VM", filter },
-      facts,
+      input,
     );
   });
 }

@@ -1,5 +1,5 @@
 /** Properties of a snapshot that the tree uses. */
-export interface SnapshotFacts {
+export interface SnapshotRow {
   readonly id: string;
   /** Parent snapshot. */
   readonly parent?: string | undefined;
@@ -23,7 +23,7 @@ export interface SnapshotLine<T> {
  * its depth, the other branches are deeper and come first.
  * @param current parent of the current state
  */
-export function snapshotTree<T extends SnapshotFacts>(
+export function snapshotTree<T extends SnapshotRow>(
   snapshots: readonly T[],
   current: string | undefined,
 ): SnapshotLine<T>[] {
@@ -82,6 +82,6 @@ function isInRing<T>(start: T, parentOf: (one: T) => T | undefined): boolean {
   return false;
 }
 
-function byTime(a: SnapshotFacts, b: SnapshotFacts): number {
+function byTime(a: SnapshotRow, b: SnapshotRow): number {
   return (a.snapshot_time ?? 0) - (b.snapshot_time ?? 0);
 }

@@ -2,72 +2,72 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "../log/logger.js";
 
-/** Facts about a pool that are persisted for the next start. No secrets. */
-export interface PoolFacts {
+/** Addresses and fingerprints of a pool, persisted for the next start. No secrets. */
+export interface PoolEndpoints {
   /** Addresses of all members, as URLs: one of them may become coordinator. */
   readonly hosts: readonly string[];
   /** SHA-256 fingerprints of certificates trusted on first use, by `host:port`. */
   readonly fingerprints: Readonly<Record<string, string>>;
 }
 
-export interface PoolFactsFile {
-  readonly facts: PoolFacts;
+export interface PoolEndpointsFile {
+  readonly endpoints: PoolEndpoints;
   /** Writes in the background; a write that fails is logged. */
-  update(news: Partial<PoolFacts>): void;
-  /** Resolves when all facts are on disk. */
+  update(news: Partial<PoolEndpoints>): void;
+  /** Resolves when all endpoints are on disk. */
   settled(): Promise<void>;
 }
 
-const NOTHING: PoolFacts = { hosts: [], fingerprints: {} };
+const NOTHING: PoolEndpoints = { hosts: [], fingerprints: {} };
 
-/** Facts in `<dataDir>/pools/<id>.json`. An unreadable file counts as empty. */
-export async function openPoolFacts(
+/** Endpoints in `<dataDir>/pools/<id>.json`. An unreadable file counts as empty. */
+export async function openPoolEndpoints(
   dataDir: string,
   id: string,
   logger: Logger,
-): Promise<PoolFactsFile> {
+): Promise<PoolEndpointsFile> {
   const path = join(dataDir, "pools", `${id}.json`);
-  let facts = await read(path, logger);
+  let endpoints = await read(path, logger);
   let writing = Promise.resolve();
   return {
-    get facts() {
-      return facts;
+    get endpoints() {
+      return endpoints;
     },
     update(news) {
-      facts = { ...facts, ...news };
-      const text = `${JSON.stringify(facts, null, 2)}\n`;
+      endpoints = { ...endpoints, ...news };
+      const text = `${JSON.stringify(endpoints, null, 2)}\n`;
       writing = writing.then(() => write(path, text, logger));
     },
     settled: () => writing,
   };
 }
 
-/** Deletes the facts of a removed connection. @throws Error of the file system */
-export async function deletePoolFacts(
+/** Deletes the endpoints of a removed connection. @throws Error of the file system */
+export async function deletePoolEndpoints(
   dataDir: string,
   id: string,
 ): Promise<void> {
   await rm(join(dataDir, "pools", `${id}.json`), { force: true });
 }
 
-/** Creates facts in memory only, for pools of a demo. */
-export function createVolatilePoolFacts(): PoolFactsFile {
-  let facts = NOTHING;
+/** Creates endpoints in memory only, for pools of a demo. */
+export function createVolatilePoolEndpoints(): PoolEndpointsFile {
+  let endpoints = NOTHING;
   return {
-    get facts() {
-      return facts;
+    get endpoints() {
+      return endpoints;
     },
     update(news) {
-      facts = { ...facts, ...news };
+      endpoints = { ...endpoints, ...news };
     },
     settled: () => Promise.resolve(),
   };
 }
 
-async function read(path: string, logger: Logger): Promise<PoolFacts> {
+async function read(path: string, logger: Logger): Promise<PoolEndpoints> {
   try {
     const found = JSON.parse(await readFile(path, "utf8")) as unknown;
-    if (isPoolFacts(found)) return found;
+    if (isPoolEndpoints(found)) return found;
     logger.warn(`${path} has unexpected content and is ignored`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT")
@@ -76,9 +76,9 @@ async function read(path: string, logger: Logger): Promise<PoolFacts> {
   return NOTHING;
 }
 
-function isPoolFacts(value: unknown): value is PoolFacts {
+function isPoolEndpoints(value: unknown): value is PoolEndpoints {
   if (typeof value !== "object" || value === null) return false;
-  const { hosts, fingerprints } = value as Partial<PoolFacts>;
+  const { hosts, fingerprints } = value as Partial<PoolEndpoints>;
   return (
     Array.isArray(hosts) &&
     hosts.every((host) => typeof host === "string") &&

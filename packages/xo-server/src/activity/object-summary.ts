@@ -1,10 +1,10 @@
 import type { ObjectReader } from "@xo-server/inventory";
 
 /**
- * The fields of an object that events are derived from. Equal facts are the
+ * The fields of an object that events are derived from. Equal summary are the
  * same object.
  */
-export interface ObjectFacts {
+export interface ObjectSummary {
   readonly type: string;
   /** The power state of a VM; for a host whether it is enabled and alive. */
   readonly state: string;
@@ -12,21 +12,21 @@ export interface ObjectFacts {
   readonly location: string;
 }
 
-/** Shares equal facts: there are few combinations of state and host. */
+/** Shares equal summary: there are few combinations of state and host. */
 export class FactsDictionary {
-  readonly #known = new Map<string, ObjectFacts>();
+  readonly #known = new Map<string, ObjectSummary>();
 
-  of(object: ObjectReader): ObjectFacts {
+  of(object: ObjectReader): ObjectSummary {
     const type = textOf(object.value(["type"]));
     const state = stateOf(type, object);
     const location = locationOf(type, state, object);
     const key = `${type}\n${state}\n${location}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const facts = { type, state, location };
-    // Facts of snapshots are unique per VM and not shared.
-    if (type !== SNAPSHOT) this.#known.set(key, facts);
-    return facts;
+    const summary = { type, state, location };
+    // Summary of snapshots are unique per VM and not shared.
+    if (type !== SNAPSHOT) this.#known.set(key, summary);
+    return summary;
   }
 }
 

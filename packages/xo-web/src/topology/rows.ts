@@ -1,12 +1,12 @@
 /** What the diagram needs of a host. */
-export interface HostFacts {
+export interface HostRow {
   readonly id: string;
   readonly name_label?: string;
   readonly power_state: string;
   readonly enabled: boolean;
 }
 
-export interface NetworkFacts {
+export interface NetworkRow {
   readonly id: string;
   readonly name_label?: string;
   readonly bridge: string;
@@ -14,7 +14,7 @@ export interface NetworkFacts {
 }
 
 /** `speed` in Mbit/s; `vlan` -1: none. */
-export interface PifFacts {
+export interface PifRow {
   readonly id: string;
   readonly device: string;
   readonly vlan: number;
