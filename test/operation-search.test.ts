@@ -16,6 +16,7 @@ const searches: readonly (readonly [words: string, operation: string])[] = [
   ["disable HA", "pool.disableHa"],
   ["acknowledge", "alarm.acknowledge"],
   ["revoke token", "token.delete"],
+  ["console", "session.createTicket"],
   ["maintenance mode", "host.setMaintenanceMode"],
   ["live migrate", "vm.migrate"],
   ["snapshot", "vm.snapshot"],

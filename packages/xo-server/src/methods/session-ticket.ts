@@ -7,7 +7,7 @@ import { MAX_TICKET_LENGTH, TICKET_LIFETIME_MS } from "../auth/tickets.js";
 export const sessionCreateTicket = defineOperation({
   name: "session.createTicket",
   summary:
-    "Create a single-use ticket that signs in a WebSocket as the current user within 30 s; null for anonymous clients.",
+    "Create a single-use ticket that signs in a WebSocket (/api/, or the console of a VM or host: /api/consoles/ID) as the current user within 30 s; null for anonymous clients.",
   params: Type.Object({}),
   result: Type.Object({
     ticket: Type.Union([Type.String(), Type.Null()]),
