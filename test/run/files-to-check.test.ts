@@ -1,5 +1,5 @@
 import t from "tap";
-import { filesToFormat, filesToLint } from "./files-to-check.js";
+import { filesToFormat, filesToLint, lockedVersion } from "./files-to-check.js";
 
 const texts: Readonly<Record<string, string>> = {
   "packages/a/src/one.ts": 'import { two } from "./parts/two.js";',
@@ -35,9 +35,8 @@ t.test("lints no documents", async (t) => {
 });
 
 t.test("formats changed files of any kind, not deleted ones", async (t) => {
-  t.same(filesToFormat(new Set(["docs/two.md", "docs/old.md"]), files.keys()), [
-    "docs/two.md",
-  ]);
+  const changed = new Set(["docs/two.md", "docs/old.md"]);
+  t.same(filesToFormat(changed, files.keys(), false), ["docs/two.md"]);
 });
 
 for (const name of [
@@ -52,15 +51,27 @@ for (const name of [
     t.equal(filesToLint(new Set([name]), files), undefined);
   });
 
-for (const name of ["package-lock.json", ".prettierignore", ".editorconfig"])
+for (const name of [".prettierignore", ".editorconfig"])
   t.test(`formats all files if ${name} has changed`, async (t) => {
-    t.equal(filesToFormat(new Set([name]), files.keys()), undefined);
+    t.equal(filesToFormat(new Set([name]), files.keys(), false), undefined);
   });
 
 t.test("a script or a rule of the other check affects no file", async (t) => {
   const scripts = new Set(["package.json", ".ci/run"]);
   t.same(filesToLint(scripts, files), []);
-  t.same(filesToFormat(scripts, files.keys()), []);
-  t.same(filesToFormat(new Set(["eslint.config.js"]), files.keys()), []);
+  t.same(filesToFormat(scripts, files.keys(), false), []);
+  t.same(filesToFormat(new Set(["eslint.config.js"]), files.keys(), false), []);
   t.same(filesToLint(new Set([".prettierignore"]), files), []);
+});
+
+t.test("a new version of Prettier formats all files", async (t) => {
+  const lock = (version: string) =>
+    JSON.stringify({ packages: { "node_modules/prettier": { version } } });
+  t.equal(lockedVersion(lock("3.10.1"), "prettier"), "3.10.1");
+  t.equal(lockedVersion(lock("3.10.1"), "eslint"), undefined);
+  t.same(
+    filesToFormat(new Set(["package-lock.json"]), files.keys(), false),
+    [],
+  );
+  t.equal(filesToFormat(new Set(), files.keys(), true), undefined);
 });

@@ -10,8 +10,8 @@ import { ROOT } from "./test-files.js";
 /** Files that decide what lint finds, or that all code depends on. */
 const FOR_LINT =
   /^(package-lock\.json$|eslint\.config\.js$|eslint-rules\/|docs\/denied-words\.json$|(.*\/)?tsconfig[^/]*\.json$)/;
-/** Files that decide how files are formatted; the lock has Prettier's version. */
-const FOR_FORMAT = /^(package-lock\.json$|\.prettier|\.editorconfig$)/;
+/** Files that decide how files are formatted. */
+const FOR_FORMAT = /^(\.prettier|\.editorconfig$)/;
 const LINTED = /\.(ts|vue|js)$/;
 
 /**
@@ -36,13 +36,26 @@ export function filesToLint(
     .map(([name]) => name);
 }
 
-/** @returns undefined: all files */
+/**
+ * @param isPrettierNew whether another version of Prettier formatted the other files
+ * @returns undefined: all files
+ */
 export function filesToFormat(
   changed: ReadonlySet<string>,
   files: Iterable<string>,
+  isPrettierNew: boolean,
 ): string[] | undefined {
+  if (isPrettierNew) return undefined;
   if ([...changed].some((name) => FOR_FORMAT.test(name))) return undefined;
   return [...files].filter((name) => changed.has(name));
+}
+
+/** The version of a package in the text of a package-lock.json. */
+export function lockedVersion(lock: string, name: string): string | undefined {
+  const { packages } = JSON.parse(lock) as {
+    readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  };
+  return packages[`node_modules/${name}`]?.version;
 }
 
 /** Sources that a file imports by relative paths. */
@@ -51,6 +64,12 @@ function importedPaths(name: string, text: string): string[] {
   return Array.from(imports, ([, path]) =>
     join(name, "..", path!).replace(/\.js$/, ".ts"),
   );
+}
+
+function isPrettierNew(since: string): boolean {
+  const before = git("show", `${since}:package-lock.json`).join("\n");
+  const lock = readFileSync(join(ROOT, "package-lock.json"), "utf8");
+  return lockedVersion(before, "prettier") !== lockedVersion(lock, "prettier");
 }
 
 function main(since: string, check: string): void {
@@ -64,7 +83,7 @@ function main(since: string, check: string): void {
   const found =
     check === "lint"
       ? filesToLint(changed, files)
-      : filesToFormat(changed, files.keys());
+      : filesToFormat(changed, files.keys(), isPrettierNew(since));
   for (const name of found ?? ["."]) console.log(name);
 }
 
