@@ -412,7 +412,10 @@ t.test(
     // As XAPI: 200 first, then it reads, but not the padding at the end.
     const handlers = await startHandlers(t, (_head, socket) => {
       socket.write(OK);
-      socket.once("data", () => socket.resetAndDestroy());
+      socket.once("data", () => {
+        // A reset within the callback of a read makes Node.js 20 loop forever at its end.
+        setImmediate(() => socket.resetAndDestroy());
+      });
     });
     const xapi = await clientBeside(t, handlers);
     const body = Readable.from([Buffer.alloc(1024)]);
