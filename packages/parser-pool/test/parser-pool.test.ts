@@ -421,7 +421,10 @@ t.test("a token or counts of unusual size are no answer", async (t) => {
       answer(JSON.stringify({ events: [], valid_ref_counts: counts, token })),
       { shape: "events", priority: "event" },
     );
-  const names = Array.from({ length: 10_000 }, (_, i) => [`class${i}`, i]);
+  const names = Array.from({ length: 10_000 }, (_, i): [string, number] => [
+    `class${i}`,
+    i,
+  ]);
   await t.rejects(read("1,0", Object.fromEntries(names)), {
     code: "BAD_ANSWER",
     data: { reason: /^valid_ref_counts has \d+ characters/ },
