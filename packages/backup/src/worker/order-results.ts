@@ -87,8 +87,7 @@ export interface BackupProgress {
 }
 
 export interface ListResult extends OrderResult {
-  /** Those that the caller did not know, oldest first. */
-  /** In the order of the log. */
+  /** Those that the caller did not know, in the order of the log. */
   readonly backups: readonly ListedBackup[];
   /** Known ids that the repository no longer has. */
   readonly removed: readonly string[];
