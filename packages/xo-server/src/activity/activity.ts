@@ -15,7 +15,7 @@ import {
 } from "./activity-list.js";
 import { Attribution } from "./attribution.js";
 import { Journal } from "./journal.js";
-import { FactsDictionary } from "./object-summary.js";
+import { SummaryDictionary } from "./object-summary.js";
 import { PoolTracker } from "./pool-tracker.js";
 import { RowWatcher } from "./row-watcher.js";
 
@@ -51,7 +51,7 @@ export class Activity implements ActivityRecorder {
   readonly journal: Journal;
   readonly #options: ActivityOptions;
   readonly #attribution: Attribution;
-  readonly #summary = new FactsDictionary();
+  readonly #summaries = new SummaryDictionary();
   readonly #watchers = new Map<string, RowWatcher>();
   readonly #unobserve: (() => void)[] = [];
   readonly #pools: PoolTracker;
@@ -148,7 +148,7 @@ export class Activity implements ActivityRecorder {
       if (known !== undefined) return known;
       const watcher = new RowWatcher({
         table,
-        summary: this.#summary,
+        summaries: this.#summaries,
         isLive: (pool) => this.#pools.isLive(pool),
         nameOf: (id, type) => this.#watchers.get(type)?.nameOf(id),
         onEvent: (event) => {

@@ -1,8 +1,8 @@
 import type { ObjectReader } from "@xo-server/inventory";
 
 /**
- * The fields of an object that events are derived from. Equal summary are the
- * same object.
+ * The fields of an object that events are derived from. Equal summaries are
+ * the same object.
  */
 export interface ObjectSummary {
   readonly type: string;
@@ -12,8 +12,8 @@ export interface ObjectSummary {
   readonly location: string;
 }
 
-/** Shares equal summary: there are few combinations of state and host. */
-export class FactsDictionary {
+/** Shares equal summaries: there are few combinations of state and host. */
+export class SummaryDictionary {
   readonly #known = new Map<string, ObjectSummary>();
 
   of(object: ObjectReader): ObjectSummary {
@@ -24,7 +24,7 @@ export class FactsDictionary {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const summary = { type, state, location };
-    // Summary of snapshots are unique per VM and not shared.
+    // Summaries of snapshots are unique per VM and not shared.
     if (type !== SNAPSHOT) this.#known.set(key, summary);
     return summary;
   }

@@ -7,13 +7,13 @@ import type { ActivityKind, ActivityEvent, Related } from "./activity-entry.js";
 import {
   textOf,
   type ObjectSummary,
-  type FactsDictionary,
+  type SummaryDictionary,
 } from "./object-summary.js";
 import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 
 export interface RowWatcherOptions {
   readonly table: ViewTable;
-  readonly summary: FactsDictionary;
+  readonly summaries: SummaryDictionary;
   /** Whether changes of the pool's objects are events, and not part of a listing. */
   readonly isLive: (pool: string) => boolean;
   /** Current name of an object. */
@@ -28,7 +28,7 @@ export interface RowWatcherOptions {
 export class RowWatcher implements RowObserver {
   readonly #options: RowWatcherOptions;
   /** By row number. */
-  readonly #summary: (ObjectSummary | undefined)[] = [];
+  readonly #summaries: (ObjectSummary | undefined)[] = [];
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
@@ -49,8 +49,8 @@ export class RowWatcher implements RowObserver {
   }
 
   rowSet(row: number, object: ObjectReader): void {
-    const after = this.#options.summary.of(object);
-    const before = this.#summary[row];
+    const after = this.#options.summaries.of(object);
+    const before = this.#summaries[row];
     const was = this.#names[row];
     if (!isTracked(after.type)) {
       if (before !== undefined) this.rowRemoved(row);
@@ -70,11 +70,11 @@ export class RowWatcher implements RowObserver {
   }
 
   rowRemoved(row: number): void {
-    const summary = this.#summary[row];
+    const summary = this.#summaries[row];
     if (summary === undefined) return;
     if (this.#isReporting(row))
       this.#report(row, kindOf(summary.type, "removed"));
-    this.#summary[row] = undefined;
+    this.#summaries[row] = undefined;
     this.#names[row] = undefined;
     this.#poolIds[row] = undefined;
   }
@@ -92,7 +92,7 @@ export class RowWatcher implements RowObserver {
     summary: ObjectSummary,
     { name, pool }: { readonly name: string; readonly pool: string },
   ): void {
-    this.#summary[row] = summary;
+    this.#summaries[row] = summary;
     if (this.#names[row] !== name) this.#names[row] = name;
     const shared = this.#sharedTexts.get(pool);
     if (shared === undefined) this.#sharedTexts.set(pool, pool);
@@ -104,7 +104,7 @@ export class RowWatcher implements RowObserver {
     kind: ActivityKind | undefined,
     more: Partial<ActivityEvent> = {},
   ): void {
-    const summary = this.#summary[row];
+    const summary = this.#summaries[row];
     if (kind === undefined || summary === undefined) return;
     const pool = this.#poolIds[row];
     const { type, location } = summary;

@@ -4,6 +4,7 @@ import {
   ISOLATION_PATH,
 } from "../isolation/isolation-messages.js";
 import type { IsolationServer } from "../isolation/isolation-server.js";
+import { bearerOf } from "./http/bearer.js";
 
 /** Adds the route by which another server of the database asks whether this one reaches it. */
 export function addIsolationRoute(
@@ -14,9 +15,8 @@ export function addIsolationRoute(
     ISOLATION_PATH,
     { exposeHeadRoute: false },
     async (request, reply) => {
-      const { authorization = "" } = request.headers;
       const answer = await isolation.answer(
-        authorization.replace(/^Bearer +/i, ""),
+        bearerOf(request.headers),
         request.clientAddress.address,
       );
       return reply

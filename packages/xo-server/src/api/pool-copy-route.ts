@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { COPY_HEADER, COPY_PATH } from "../pool-copies/copy-messages.js";
 import type { CopyServer } from "../pool-copies/copy-server.js";
+import { bearerOf } from "./http/bearer.js";
 
 /** Adds the route by which another server of the database gets the snapshot of a pool. */
 export function addPoolCopyRoute(
@@ -8,9 +9,8 @@ export function addPoolCopyRoute(
   copies: Pick<CopyServer, "open">,
 ): void {
   app.get(COPY_PATH, { exposeHeadRoute: false }, async (request, reply) => {
-    const { authorization = "" } = request.headers;
     const { answer, bytes, body } = await copies.open(
-      authorization.replace(/^Bearer +/i, ""),
+      bearerOf(request.headers),
       request.clientAddress.address,
     );
     return reply

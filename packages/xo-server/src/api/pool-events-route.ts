@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { EVENTS_HEADER, EVENTS_PATH } from "../event-relay/relay-messages.js";
 import type { RelayServer } from "../event-relay/relay-server.js";
+import { bearerOf } from "./http/bearer.js";
 
 /** Adds the route by which another server of the database gets the events of a pool. */
 export function addPoolEventsRoute(
@@ -8,9 +9,8 @@ export function addPoolEventsRoute(
   events: Pick<RelayServer, "open">,
 ): void {
   app.get(EVENTS_PATH, { exposeHeadRoute: false }, async (request, reply) => {
-    const { authorization = "" } = request.headers;
     const { answer, body } = await events.open(
-      authorization.replace(/^Bearer +/i, ""),
+      bearerOf(request.headers),
       request.clientAddress.address,
     );
     return reply

@@ -8,6 +8,7 @@ import {
   TUNNEL_PROTOCOL,
 } from "../tunnels/tunnel-messages.js";
 import type { TunnelServer } from "../tunnels/tunnel-server.js";
+import { bearerOf } from "./http/bearer.js";
 import type { ClientAddresses } from "./http/client-address.js";
 import { endWithResponse } from "./http/raw-response.js";
 
@@ -41,9 +42,8 @@ export class TunnelSocket {
   ): Promise<void> {
     const { tunnels, clientAddresses } = this.#options;
     try {
-      const { authorization = "" } = request.headers;
       const tunnel = await tunnels.open(
-        authorization.replace(/^Bearer +/i, ""),
+        bearerOf(request.headers),
         clientAddresses.resolve(request).address,
       );
       if (socket.destroyed) {

@@ -9,7 +9,7 @@ export interface PoolSettings extends PoolConfig {
   /** Stays the same across starts as long as label and hosts do. */
   readonly id: string;
   readonly label: string;
-  /** Whether endpoints about the pool are persisted. */
+  /** Whether endpoints of the pool are persisted. */
   readonly isKept: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect">;
-  /** Deletes the persisted endpoints about the pool of a removed server: addresses, fingerprints. */
+  /** Deletes the persisted endpoints of the pool of a removed server: addresses, fingerprints. */
   readonly deleteEndpoints: (id: string) => Promise<void>;
   readonly logger: Logger;
 }
