@@ -37,6 +37,25 @@ t.test("a listing's buffers are retained without copies", async (t) => {
   await handle.stop();
 });
 
+t.test(
+  "only the first listing of a class asks for buffers that are kept",
+  async (t) => {
+    const pool = poolOf(10, 10);
+    const kept: unknown[] = [];
+    const listRecords = pool.listRecords.bind(pool);
+    pool.listRecords = (className: string, options: ListOptions) => {
+      kept.push(options.isKept);
+      return listRecords(className, options);
+    };
+    const { handle } = await mirror(pool);
+    t.same(kept, [true, true]);
+    pool.lose("new-session");
+    await until(() => pool.listed.length === 4);
+    t.same(kept, [true, true, false, false]);
+    await handle.stop();
+  },
+);
+
 t.test("a listing without differences retains none of its data", async (t) => {
   const pool = poolOf(1000, 1000);
   const { inventory, handle, changes } = await mirror(pool);

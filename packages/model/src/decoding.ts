@@ -31,6 +31,11 @@ export interface DecodeRequest {
   readonly lane: string;
   /** Length of the body in bytes, if the pool sent it. */
   readonly contentLength?: number;
+  /**
+   * The receiver keeps the buffers of the records: a worker returns them in shared
+   * memory (RecordBuffer).
+   */
+  readonly isKept?: boolean | undefined;
 }
 
 /** The result without the records of a batch. */

@@ -19,7 +19,10 @@ export {
   RecordField,
   RecordFlag,
   hashRef,
+  toSharedBuffer,
+  transferable,
   type RecordBatch,
+  type RecordBuffer,
 } from "./record-batch.js";
 export type {
   AnswerShape,

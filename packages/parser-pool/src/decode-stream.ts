@@ -169,11 +169,11 @@ export class DecodeStream {
     this.#start ??= firstBytes(
       pieces[0]!.bytes.subarray(pieces[0]!.start, pieces[0]!.end),
     );
-    const { shape, className = "" } = this.#request;
+    const { shape, className = "", isKept } = this.#request;
     const { format } = this.#settings;
     const final = this.#ended && this.#waiting.length === 0;
     const state = this.#state;
-    const task = { format, shape, className, pieces, final, state };
+    const task = { format, shape, className, pieces, final, state, isKept };
     this.#state = undefined;
     try {
       this.#run(task);

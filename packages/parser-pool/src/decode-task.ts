@@ -1,4 +1,9 @@
-import { XoError, type AnswerShape, type ErrorCode } from "@xo-server/model";
+import {
+  XoError,
+  type AnswerShape,
+  type ErrorCode,
+  type RecordBatch,
+} from "@xo-server/model";
 import { SLACK, type FormatOutput } from "./formats/format.js";
 import { formats, type FormatName } from "./formats/formats.js";
 import type { ClassRegistry } from "./formats/class-registry.js";
@@ -22,6 +27,8 @@ export interface DecodeTask {
   readonly pieces: readonly Piece[];
   readonly final: boolean;
   readonly state: unknown;
+  /** See DecodeRequest; only a worker uses shared memory. */
+  readonly isKept?: boolean | undefined;
   /** Size of a spare buffer to return with the result (see SegmentPool), in bytes; absent or 0: none. */
   readonly spareBytes?: number;
   /** Absent: in place, without a limit of time. */
@@ -35,6 +42,7 @@ interface Spare {
 
 /** Result of a task, as plain data. */
 export interface DecodeResult extends FormatOutput, Spare {
+  batches: readonly RecordBatch[];
   /** Duration of the task, in ms. */
   readonly runMs: number;
 }

@@ -1,4 +1,10 @@
 import { threadId } from "node:worker_threads";
+import {
+  toSharedBuffer,
+  transferable,
+  type RecordBatch,
+  type RecordBuffer,
+} from "@xo-server/model";
 import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
 import {
   runTask,
@@ -10,10 +16,15 @@ import { ClassRegistry, type ClassHints } from "./formats/class-registry.js";
 
 const classes = new ClassRegistry(workerData as ClassHints);
 
-/** Entry point for piscina, called for each task. The buffers of the result are transferred, not cloned. */
+/** Smaller records stay where they are: the inventory copies them. */
+const MIN_SHARED_BYTES = 64 * 1024;
+
+/** Entry point for piscina, called for each task. The buffers of the result are transferred or shared, not cloned. */
 export default function decode(task: DecodeTask): unknown {
   task.run?.set([threadId, performance.timeOrigin + performance.now()]);
   const result = runTask(task, classes);
+  if (task.isKept === true && !("failed" in result))
+    result.batches = result.batches.map(toShared);
   const buffers = buffersOf(result);
   if (task.spareBytes !== undefined && task.spareBytes > 0) {
     result.spare = spareOf(task, task.spareBytes, buffers);
@@ -23,6 +34,13 @@ export default function decode(task: DecodeTask): unknown {
     [transferableSymbol]: buffers,
     [valueSymbol]: result,
   });
+}
+
+function toShared(batch: RecordBatch): RecordBatch {
+  const { buffer } = batch;
+  return buffer instanceof ArrayBuffer && buffer.byteLength >= MIN_SHARED_BYTES
+    ? { ...batch, buffer: toSharedBuffer(buffer) }
+    : batch;
 }
 
 const PAGE = 4096;
@@ -43,11 +61,11 @@ function spareOf(
 
 function buffersOf(result: DecodeResult | DecodeFailure): ArrayBuffer[] {
   if ("failed" in result) return [];
-  const buffers = new Set<ArrayBuffer>([result.tail.buffer]);
+  const buffers = new Set<RecordBuffer>([result.tail.buffer]);
   for (const { buffer, table, columns } of result.batches) {
     buffers.add(buffer);
-    buffers.add(table.buffer as ArrayBuffer);
-    buffers.add(columns.buffer as ArrayBuffer);
+    buffers.add(table.buffer);
+    buffers.add(columns.buffer);
   }
   const { answer, tables = [] } = result;
   for (const { values, legend } of tables) {
@@ -56,5 +74,5 @@ function buffersOf(result: DecodeResult | DecodeFailure): ArrayBuffer[] {
   }
   if (answer?.outcome === "success" && answer.value !== undefined)
     buffers.add(answer.value.buffer);
-  return [...buffers];
+  return [...transferable([...buffers])];
 }

@@ -67,6 +67,24 @@ t.test("batches are delivered while the body arrives", async (t) => {
 });
 
 t.test(
+  "records that are kept are in shared memory, others are not",
+  async (t) => {
+    const pool = createParserPool({ place: "worker", segmentBytes: 100_000 });
+    t.teardown(() => pool.close());
+    const body = records(3000);
+    const contents = [];
+    for (const isKept of [true, false]) {
+      const { batches, records: read } = await feed(pool, body, { isKept });
+      t.ok(batches.length > 1);
+      const [first] = batches;
+      t.equal(first!.buffer instanceof SharedArrayBuffer, isKept);
+      contents.push(read);
+    }
+    t.same(contents[0], contents[1], "both have the same content");
+  },
+);
+
+t.test(
   "commit returns false when segments queue up, until onDrain",
   async (t) => {
     const pool = createParserPool({ place: "worker", segmentBytes: 1000 });

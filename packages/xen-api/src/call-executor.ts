@@ -31,6 +31,8 @@ export interface CallRequest {
   readonly shape?: AnswerShape;
   readonly className?: string;
   readonly priority: DecodePriority;
+  /** See DecodeRequest. */
+  readonly isKept?: boolean | undefined;
   readonly timeoutMs: number;
   /** See RpcRequest. Default: answerLimitMs. */
   readonly startTimeoutMs?: number | undefined;
@@ -181,6 +183,7 @@ export class CallExecutor {
     const { method, params } = request;
     const {
       priority,
+      isKept,
       signal,
       className,
       onAnswerStart,
@@ -198,6 +201,7 @@ export class CallExecutor {
       method,
       className,
       priority,
+      isKept,
       signal,
       startTimeoutMs,
       stallTimeoutMs,

@@ -32,6 +32,7 @@ export async function listRecords(
     params: [],
     shape: "records" as const,
     priority: list.priority ?? ("bulk" as const),
+    isKept: list.isKept,
     timeoutMs: list.timeoutMs ?? options.callTimeoutMs,
     signal: list.signal,
     onBatch: (batch: RecordBatch) => {

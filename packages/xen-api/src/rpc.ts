@@ -29,6 +29,8 @@ export interface RpcRequest {
   readonly shape: AnswerShape;
   readonly className?: string | undefined;
   readonly priority: DecodePriority;
+  /** See DecodeRequest. */
+  readonly isKept?: boolean | undefined;
   /** Time limit of the call. Default: none, only `signal` ends it. */
   readonly timeoutMs?: number | undefined;
   /** Time limit until the answer begins to arrive, in ms. Default: none. */
@@ -192,7 +194,8 @@ class AnswerReader {
       this.#page = new ErrorPage(addressName(this.#request.address), head);
       return this.#page;
     }
-    const { transport, shape, className, priority, onBatch } = this.#request;
+    const { transport, shape, className, priority, isKept, onBatch } =
+      this.#request;
     // A host without /jsonrpc answers there with its XML-RPC handler.
     if (
       transport.name === "json-rpc" &&
@@ -207,6 +210,7 @@ class AnswerReader {
         encoding: this.#request.encoding ?? transport.encoding,
         shape,
         priority,
+        isKept,
         lane: this.#options.lane,
         ...(className === undefined ? {} : { className }),
         ...(end.by === "length" ? { contentLength: end.length } : {}),

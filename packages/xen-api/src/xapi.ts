@@ -73,6 +73,8 @@ export interface ListOptions {
   readonly signal?: AbortSignal;
   /** Default `bulk`. */
   readonly priority?: DecodePriority;
+  /** The buffers of the batches are kept for long, see RecordBuffer. Default false. */
+  readonly isKept?: boolean;
   readonly timeoutMs?: number;
 }
 

@@ -1,6 +1,6 @@
 import t from "tap";
-import type { XapiEvents } from "../src/index.js";
-import { createClient } from "./client.js";
+import type { Decoder, XapiEvents } from "../src/index.js";
+import { clientOf, createClient, startPool } from "./client.js";
 import {
   FakeXapi,
   httpAnswer,
@@ -11,6 +11,7 @@ import {
   TOKEN,
 } from "./fake-xapi.js";
 import { readBatch } from "./read-batch.js";
+import { createReferenceDecoder } from "./reference-decoder/reference-decoder.js";
 
 const VM = "OpaqueRef:00000000-0000-4000-8000-0000000000f1";
 
@@ -148,3 +149,27 @@ t.test(
     });
   },
 );
+
+t.test("the decoder receives whether the records are kept", async (t) => {
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) =>
+      method === "VM.get_all_records" ? { value: {} } : undefined,
+    ),
+  );
+  const reference = createReferenceDecoder();
+  const kept: unknown[] = [];
+  const decoder: Decoder = {
+    close: () => reference.close(),
+    open(request, handlers) {
+      if (request.className === "VM") kept.push(request.isKept);
+      return reference.open(request, handlers);
+    },
+  };
+  const xapi = clientOf(t, pool, { decoder });
+  await xapi.connect();
+  const onBatch = () => undefined;
+  await xapi.listRecords("VM", { onBatch, isKept: true });
+  await xapi.listRecords("VM", { onBatch });
+  t.same(kept, [true, undefined]);
+});

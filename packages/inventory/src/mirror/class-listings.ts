@@ -212,6 +212,7 @@ export class ClassListings {
       await source.listRecords(className, {
         signal,
         priority: "bulk",
+        isKept: listing.isFirst,
         onBatch: (batch) => {
           const done = run(store.apply(batch, listing), "bulk");
           // Awaited below, after the listing; until then a rejection must not

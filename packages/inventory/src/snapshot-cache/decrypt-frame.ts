@@ -1,12 +1,13 @@
 import { createDecipheriv } from "node:crypto";
-import type { FrameParts } from "./frame-cipher.js";
+import { toSharedBuffer } from "@xo-server/model";
+import type { DecryptedParts } from "./frame-cipher.js";
 import { indexIv, recordsIv, TAG_BYTES } from "./frame-header.js";
 
 /**
  * Decrypts the two parts behind a header, at about 2 GB/s: for threads other
  * than the main one.
  * @param encrypted the bytes between this header and the next
- * @returns each part in an ArrayBuffer of its own
+ * @returns each part in a buffer of its own, the records in shared memory (RecordBuffer)
  * @throws Error when header or parts differ from what was encrypted
  */
 export function decryptFrame(
@@ -14,7 +15,7 @@ export function decryptFrame(
   header: Buffer,
   indexBytes: number,
   encrypted: Buffer,
-): FrameParts<ArrayBuffer> {
+): DecryptedParts {
   const indexEnd = indexBytes + TAG_BYTES;
   const decrypt = (iv: Buffer, part: Buffer): ArrayBuffer => {
     const cipher = createDecipheriv("aes-256-gcm", key, iv);
@@ -26,7 +27,9 @@ export function decryptFrame(
   };
   return {
     index: decrypt(indexIv(header), encrypted.subarray(0, indexEnd)),
-    records: decrypt(recordsIv(header), encrypted.subarray(indexEnd)),
+    records: toSharedBuffer(
+      decrypt(recordsIv(header), encrypted.subarray(indexEnd)),
+    ),
   };
 }
 

@@ -5,12 +5,18 @@ const { subtle } = webcrypto;
 
 /**
  * The two parts of a frame. Records are encrypted separately, so that
- * decryption returns them in an ArrayBuffer of their own, which the store
+ * decryption returns them in a buffer of their own, which the store
  * adopts without copying.
  */
-export interface FrameParts<Bytes> {
-  readonly index: Bytes;
-  readonly records: Bytes;
+export interface FrameParts {
+  readonly index: Uint8Array;
+  readonly records: Uint8Array;
+}
+
+export interface DecryptedParts {
+  readonly index: ArrayBuffer;
+  /** They stay in memory, see RecordBuffer. */
+  readonly records: SharedArrayBuffer;
 }
 
 /**
@@ -40,7 +46,7 @@ export class FrameCipher {
    */
   async encrypt(
     sequence: number,
-    { index, records }: FrameParts<Uint8Array>,
+    { index, records }: FrameParts,
   ): Promise<Uint8Array[]> {
     const header = writeHeader(
       { sequence, indexBytes: index.length, recordBytes: records.length },

@@ -1,4 +1,8 @@
-import { RECORD_STRIDE, type RecordBatch } from "@xo-server/model";
+import {
+  RECORD_STRIDE,
+  type RecordBatch,
+  type RecordBuffer,
+} from "@xo-server/model";
 import type { EventPosition } from "@xo-server/xen-api";
 import type { WrittenBatch } from "../store/batch-writer.js";
 
@@ -66,7 +70,7 @@ export function encodeIndex(
  */
 export function decodeFrame(
   index: ArrayBuffer,
-  records: ArrayBuffer,
+  records: RecordBuffer,
 ): SnapshotFrame {
   const prefix = new Int32Array(index, 0, PREFIX_NUMBERS);
   const count = prefix[0]!;

@@ -1,5 +1,5 @@
 import { decryptFrame } from "./decrypt-frame.js";
-import type { FrameParts } from "./frame-cipher.js";
+import type { DecryptedParts } from "./frame-cipher.js";
 import { encryptedBytes, HEADER_BYTES, readHeader } from "./frame-header.js";
 
 /** Which frame of a file is read. */
@@ -10,7 +10,7 @@ export interface FramePosition {
   readonly sequence: number;
 }
 
-export interface DecryptedFrame extends FrameParts<ArrayBuffer> {
+export interface DecryptedFrame extends DecryptedParts {
   /** Offset in the file behind the frame. */
   readonly end: number;
 }

@@ -37,7 +37,10 @@ function respond({ id, fd, key }: RestoreRequest): void {
   }
 }
 
-function send(response: RestoreResponse, transfer: ArrayBuffer[] = []): void {
+function send(
+  response: RestoreResponse,
+  transfer: readonly ArrayBuffer[] = [],
+): void {
   parentPort!.postMessage(response, transfer);
 }
 

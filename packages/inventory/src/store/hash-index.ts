@@ -1,8 +1,10 @@
+import { sharedIntegers } from "./shared-numbers.js";
+
 const INITIAL_CAPACITY = 16;
 
-/** The content of an index, in a buffer that can be transferred to another thread. */
+/** The content of an index. */
 export interface HashIndexContent {
-  readonly slots: Int32Array<ArrayBuffer>;
+  readonly slots: Int32Array<SharedArrayBuffer>;
   /** Number of entries. */
   readonly size: number;
 }
@@ -17,14 +19,14 @@ export interface HashIndexContent {
  *       if (matches(index.rowAt(slot))) ...
  */
 export class HashIndex {
-  #slots: Int32Array<ArrayBuffer>;
+  #slots: Int32Array<SharedArrayBuffer>;
   /** Number of slots - 1; the number is a power of two. */
   #mask: number;
   #size: number;
 
   /** @param content of another index, which must not be used afterwards */
   constructor(content?: HashIndexContent) {
-    this.#slots = content?.slots ?? new Int32Array(INITIAL_CAPACITY * 2);
+    this.#slots = content?.slots ?? sharedIntegers(INITIAL_CAPACITY * 2);
     this.#mask = this.#slots.length / 2 - 1;
     this.#size = content?.size ?? 0;
   }
@@ -106,7 +108,7 @@ export class HashIndex {
 
   #grow(): void {
     const old = this.#slots;
-    this.#slots = new Int32Array(old.length * 2);
+    this.#slots = sharedIntegers(old.length * 2);
     this.#mask = old.length - 1;
     for (let at = 0; at < old.length; at += 2)
       if (old[at + 1] !== 0) this.#insert(old[at]!, old[at + 1]!);

@@ -9,7 +9,7 @@ export interface FoundRow {
   readonly row: number;
 }
 
-/** The content of the tables, in buffers that can be transferred to another thread. */
+/** The content of the tables. */
 export interface PoolTablesContent {
   readonly uuids: readonly HashIndexContent[];
   /** By class number in the UUID index. */

@@ -1,3 +1,5 @@
+import { sharedFloats, sharedIntegers } from "./shared-numbers.js";
+
 /**
  * Layout of a row. After the fixed cells there are two per column: offset from
  * the start of the record and length (0: the record has no such field). Offsets
@@ -21,12 +23,9 @@ export const Cell = {
 
 const INITIAL_ROWS = 8;
 
-/**
- * The content of a table without the revisions, in a buffer that can be transferred
- * to another thread.
- */
+/** The content of a table without the revisions. */
 export interface RowTableContent {
-  readonly cells: Int32Array<ArrayBuffer>;
+  readonly cells: Int32Array<SharedArrayBuffer>;
   readonly rows: number;
   /** The first row of the free list; -1: none. */
   readonly freeRow: number;
@@ -38,7 +37,7 @@ export interface RowTableContent {
  */
 export class RowTable {
   readonly stride: number;
-  cells: Int32Array<ArrayBuffer>;
+  cells: Int32Array<SharedArrayBuffer>;
   /** Revision of the last change, by row. */
   revisions: Float64Array;
   /** Rows are 0 to `rows` - 1. */
@@ -51,8 +50,8 @@ export class RowTable {
    */
   constructor(columns: number, content?: RowTableContent) {
     this.stride = Cell.columns + 2 * columns;
-    this.cells = content?.cells ?? new Int32Array(INITIAL_ROWS * this.stride);
-    this.revisions = new Float64Array(this.cells.length / this.stride);
+    this.cells = content?.cells ?? sharedIntegers(INITIAL_ROWS * this.stride);
+    this.revisions = sharedFloats(this.cells.length / this.stride);
     this.rows = content?.rows ?? 0;
     this.#freeRow = content?.freeRow ?? -1;
   }
@@ -104,10 +103,10 @@ export class RowTable {
     const needed = this.rows + count;
     if (needed <= length) return;
     const rows = Math.max(needed, 2 * length);
-    const cells = new Int32Array(rows * this.stride);
+    const cells = sharedIntegers(rows * this.stride);
     cells.set(this.cells);
     this.cells = cells;
-    const revisions = new Float64Array(rows);
+    const revisions = sharedFloats(rows);
     revisions.set(this.revisions);
     this.revisions = revisions;
   }

@@ -1,3 +1,4 @@
+import type { RecordBuffer } from "@xo-server/model";
 import { SpareBuffers } from "./spare-buffers.js";
 
 /**
@@ -30,7 +31,7 @@ interface Segment {
   isSparse: boolean;
 }
 
-/** What segments hold, in buffers that can be moved to another thread. */
+/** What segments hold. */
 export interface SegmentsContent {
   /** By number; undefined: freed. */
   readonly segments: readonly (SegmentContent | undefined)[];
@@ -41,7 +42,7 @@ export interface SegmentsContent {
 }
 
 interface SegmentContent {
-  readonly buffer: ArrayBuffer;
+  readonly buffer: RecordBuffer;
   /** Bytes of live records and references in it. */
   readonly live: number;
 }
@@ -91,7 +92,7 @@ export class Segments {
         (segment) =>
           segment && {
             // Each segment has its own buffer, see `adopt` and `#allocate`.
-            buffer: segment.bytes.buffer as ArrayBuffer,
+            buffer: segment.bytes.buffer,
             live: segment.live,
           },
       ),
@@ -120,7 +121,7 @@ export class Segments {
    * Adds a received buffer without copying it. The caller must `retain` a byte
    * before anything else is released.
    */
-  adopt(buffer: ArrayBuffer): number {
+  adopt(buffer: RecordBuffer): number {
     return this.#add(Buffer.from(buffer));
   }
 

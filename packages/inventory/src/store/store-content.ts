@@ -1,7 +1,8 @@
+import { transferable } from "@xo-server/model";
 import type { PoolTablesContent } from "./pool-tables.js";
 import type { SegmentsContent } from "./segments.js";
 
-/** The content of a store, in buffers that can be transferred to another thread. */
+/** The content of a store, in buffers that can be transferred to another thread or shared with it. */
 export interface StoreContent {
   readonly segments: SegmentsContent;
   readonly tables: PoolTablesContent;
@@ -9,14 +10,9 @@ export interface StoreContent {
   readonly objects: number;
 }
 
-/** The distinct buffers of a content, which are transferred with it. */
-export function buffersOf({ segments, tables }: StoreContent): ArrayBuffer[] {
-  return [
-    ...segments.segments.flatMap((segment) => segment?.buffer ?? []),
-    ...tables.uuids.map(({ slots }) => slots.buffer),
-    ...tables.tables.flatMap(({ rows, byRef }) => [
-      rows.cells.buffer,
-      byRef.slots.buffer,
-    ]),
-  ];
+/** The distinct buffers of a content that are transferred with it: tables are shared. */
+export function buffersOf({ segments }: StoreContent): readonly ArrayBuffer[] {
+  return transferable(
+    segments.segments.flatMap((segment) => segment?.buffer ?? []),
+  );
 }
