@@ -112,6 +112,11 @@ export function createLoopMonitor(
 const WARN_MS = 1_000;
 /** Share of a longer block in which a process that runs uses more CPU time. */
 const LEAST_CPU_SHARE = 0.05;
+/**
+ * The CPU time is read as often: the kernel adds up that of all threads, which takes 0.2 ms
+ * while many of them work.
+ */
+const CPU_TIME_MS = 200;
 /** Interval of summaries of shorter blocks. */
 const SUMMARY_MS = 60_000;
 
@@ -130,7 +135,8 @@ class TimerLoopMonitor implements LoopMonitor {
   #tracer: BlockTracer | undefined;
   #lastTick = 0;
   #lastActive = 0;
-  #lastCpuMs = 0;
+  /** CPU time of the process, and when it was read. */
+  #cpuTime = { ms: 0, at: -Infinity };
   #utilizationSince: LoopTimes;
   #longestMs = 0;
   /** Blocks that were not logged as warnings since the last summary. */
@@ -205,7 +211,8 @@ class TimerLoopMonitor implements LoopMonitor {
   #scheduleProbe(): void {
     this.#lastTick = this.#clock.now();
     this.#lastActive = this.#loopTimes().active;
-    this.#lastCpuMs = this.#cpuMs();
+    if (this.#lastTick - this.#cpuTime.at >= CPU_TIME_MS)
+      this.#cpuTime = { ms: this.#cpuMs(), at: this.#lastTick };
     this.#timer = this.#clock.setTimeout(() => {
       this.#probe();
     }, this.#probeMs);
@@ -255,8 +262,11 @@ class TimerLoopMonitor implements LoopMonitor {
 
   /** A process that is stopped (SIGSTOP) or whose machine is paused uses no CPU time. */
   #withoutCpuTime(blockedMs: number): string {
-    const usedMs = this.#cpuMs() - this.#lastCpuMs;
-    if (blockedMs <= WARN_MS || usedMs > blockedMs * LEAST_CPU_SHARE) return "";
+    if (blockedMs <= WARN_MS) return "";
+    // What the main thread may have used before the block does not count.
+    const beforeMs = this.#lastTick - this.#cpuTime.at;
+    const usedMs = this.#cpuMs() - this.#cpuTime.ms - beforeMs;
+    if (usedMs > blockedMs * LEAST_CPU_SHARE) return "";
     return ", without CPU time: the process was suspended, or waited for the operating system";
   }
 

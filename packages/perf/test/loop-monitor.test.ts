@@ -38,6 +38,21 @@ t.test(
   },
 );
 
+t.test("CPU time before a block does not count", async (t) => {
+  let usedMs = 0;
+  const { clock, lines } = watch({ cpuMs: () => usedMs });
+  clock.wait(400);
+  usedMs += 150;
+  clock.wait(160);
+  clock.block(2_000);
+  usedMs += 2_000;
+  clock.block(2_000);
+  t.match(lines, [
+    [/2000 ms, without CPU time/, undefined],
+    ["event loop blocked for 2000 ms", undefined],
+  ]);
+});
+
 t.test("a block without CPU time is logged as such", async (t) => {
   const { clock, lines, blocks } = watch({ cpuMs: () => 100 });
   clock.block(500);
