@@ -1,5 +1,8 @@
 import { pause, type WallClock } from "@xo-server/kit";
 
+/** A reason, because AbortController would create an error with a stack without one. */
+const ENDED = "the wait has ended";
+
 /** Waits for items, but not beyond the time at which something else is due. */
 export class DueWait {
   readonly #clock: WallClock;
@@ -34,7 +37,7 @@ export class DueWait {
     try {
       return await Promise.race([item, due]);
     } finally {
-      timer.abort();
+      timer.abort(ENDED);
       this.#wake = undefined;
       // The caller waits again; until then a rejection must not count as unhandled.
       item.catch(() => undefined);
