@@ -26,6 +26,7 @@ import { ListingLimiter } from "./listing-limiter.js";
 import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
 import type { Verification, VerifyOptions } from "./pool-verifier.js";
+import { ReleasedMemory } from "../store/released-memory.js";
 import { createSpareSegments } from "../store/segments.js";
 import { RecordCache } from "../store/record-cache.js";
 import { Slicer, type Priority, type Steps } from "../slicer/slicer.js";
@@ -51,6 +52,7 @@ class PoolInventory implements Inventory {
   readonly #snapshots?: SnapshotCache;
   readonly #mirrors = new Map<string, PoolMirror>();
   readonly #spareSegments = createSpareSegments();
+  readonly #released = new ReleasedMemory();
   readonly #poolListeners = new Set<MirrorStatusListener>();
 
   constructor(options: InventoryOptions) {
@@ -107,6 +109,7 @@ class PoolInventory implements Inventory {
       ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
       run: (steps, priority) => this.#slicer.run(id, steps, priority),
       spareSegments: this.#spareSegments,
+      released: this.#released,
       cache: this.#cache,
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,

@@ -9,6 +9,7 @@ import type {
 import { PoolStore } from "../store/pool-store.js";
 import type { RecordCache } from "../store/record-cache.js";
 import type { ListingLimiter } from "./listing-limiter.js";
+import type { ReleasedMemory } from "../store/released-memory.js";
 import type { SpareBuffers } from "../store/spare-buffers.js";
 import {
   PoolVerifier,
@@ -62,6 +63,7 @@ export interface PoolMirrorOptions extends Omit<
   readonly snapshots?: SnapshotCache;
   /** Shared by all pools. */
   readonly spareSegments: SpareBuffers;
+  readonly released: ReleasedMemory;
   /** Shared by all pools; records of removed objects are evicted. */
   readonly cache: RecordCache;
   /** Runs steps in the pool's lane of the slicer. */
@@ -90,6 +92,7 @@ export class PoolMirror {
       poolId: id,
       feed,
       spareSegments: options.spareSegments,
+      released: options.released,
       isMirrored: (className) =>
         this.#isRestoring || this.#reflector.isMirrored(className),
       onRemove: (table, row) => {

@@ -7,6 +7,7 @@ import type {
 } from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
 import { PoolTables, type FoundRow } from "./pool-tables.js";
+import { ReleasedMemory } from "./released-memory.js";
 import {
   createSpareSegments,
   Segments,
@@ -38,6 +39,8 @@ export interface PoolStoreOptions {
   readonly onChanged: (count: number) => void;
   /** Default: spare segments of this pool alone. */
   readonly spareSegments?: SpareBuffers;
+  /** Default: counts that of this pool alone. */
+  readonly released?: ReleasedMemory;
 }
 
 /**
@@ -82,6 +85,7 @@ export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
   readonly #spareSegments: SpareBuffers;
+  readonly #released: ReleasedMemory;
   #segments: Segments;
   #tables: PoolTables;
   readonly #mirrored = new Map<string, MirroredTable>();
@@ -92,7 +96,8 @@ export class PoolStore {
   constructor(options: PoolStoreOptions) {
     this.#options = options;
     this.#spareSegments = options.spareSegments ?? createSpareSegments();
-    this.#segments = new Segments(this.#spareSegments);
+    this.#released = options.released ?? new ReleasedMemory();
+    this.#segments = new Segments(this.#spareSegments, this.#released);
     this.#tables = new PoolTables(this.#segments);
     this.#pool = options.feed.numberOf(options.poolId);
   }
@@ -201,7 +206,11 @@ export class PoolStore {
    */
   adopt({ segments, tables, mark, objects }: StoreContent): void {
     const { feed } = this.#options;
-    this.#segments = new Segments(this.#spareSegments, segments);
+    this.#segments = new Segments(
+      this.#spareSegments,
+      this.#released,
+      segments,
+    );
     this.#tables = new PoolTables(this.#segments, tables);
     this.#mark = mark;
     this.#objects = objects;
@@ -239,6 +248,7 @@ export class PoolStore {
   *clear(): Steps {
     for (const className of this.#mirrored.keys())
       yield* this.sweep(this.beginListing(className));
+    this.#released.add(this.#tables.byteLength);
     this.#tables.clear();
     this.#mirrored.clear();
   }

@@ -1,4 +1,5 @@
 import type { RecordBuffer } from "@xo-server/model";
+import type { ReleasedMemory } from "./released-memory.js";
 import { SpareBuffers } from "./spare-buffers.js";
 
 /**
@@ -60,6 +61,7 @@ export interface SegmentStats {
  */
 export class Segments {
   readonly #spare: SpareBuffers;
+  readonly #released: ReleasedMemory;
   /** By number; numbers of freed segments are reused. */
   readonly #segments: (Segment | undefined)[] = [];
   readonly #free: number[] = [];
@@ -73,8 +75,13 @@ export class Segments {
   #openUsed = 0;
 
   /** @param content of other segments, which must not be used afterwards */
-  constructor(spare: SpareBuffers, content?: SegmentsContent) {
+  constructor(
+    spare: SpareBuffers,
+    released: ReleasedMemory,
+    content?: SegmentsContent,
+  ) {
     this.#spare = spare;
+    this.#released = released;
     for (const [number, segment] of content?.segments.entries() ?? []) {
       this.#segments.push(undefined);
       this.#free.push(number);
@@ -167,6 +174,8 @@ export class Segments {
     const { bytes, live, isOwn } = this.#segments[segment]!;
     if (live > 0 || segment === this.#open) return;
     if (isOwn) this.#spare.put(bytes.buffer as ArrayBuffer);
+    else if (bytes.buffer instanceof SharedArrayBuffer)
+      this.#released.add(bytes.length);
     this.#segments[segment] = undefined;
     this.#free.push(segment);
     this.#bytes -= bytes.length;
