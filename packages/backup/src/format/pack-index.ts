@@ -51,50 +51,39 @@ export class PackIndex {
 
   /**
    * @param size bytes of the pack's file
-   * @throws RepositoryError `damaged`
+   * @throws RepositoryError `damaged`; what `read` throws
    */
   static async read(
     key: RepositoryKey,
-    pack: { name: string; size: number },
+    { name, size }: { name: string; size: number },
     read: ReadParts,
   ): Promise<PackIndex> {
-    const { name, size } = pack;
+    const tailSize = Math.min(size, TAIL_SIZE);
+    const [header, tail] = (await read([
+      { offset: 0, length: HEADER_SIZE },
+      { offset: size - tailSize, length: tailSize },
+    ])) as [Buffer, Buffer];
+    const footer = tail.subarray(-FOOTER_SIZE);
+    const length = indexLength(header, footer);
+    if (length === undefined || length + HEADER_SIZE + FOOTER_SIZE > size)
+      throw damaged(name, new Error("no header or no footer"));
+    const stored =
+      length + FOOTER_SIZE <= tail.length
+        ? tail.subarray(-FOOTER_SIZE - length, -FOOTER_SIZE)
+        : (await read([{ offset: size - FOOTER_SIZE - length, length }]))[0]!;
     try {
-      const tailSize = Math.min(size, TAIL_SIZE);
-      const [header, tail] = (await read([
-        { offset: 0, length: HEADER_SIZE },
-        { offset: size - tailSize, length: tailSize },
-      ])) as [Buffer, Buffer];
-      const footer = tail.subarray(-FOOTER_SIZE);
-      if (
-        !header.subarray(0, PACK_MAGIC.length).equals(PACK_MAGIC) ||
-        !footer.subarray(8).equals(FOOTER_MAGIC)
-      )
-        throw new Error("no header or no footer");
-      const length = footer.readUInt32BE(0);
-      const count = footer.readUInt32BE(4);
-      if (count > PACK_ENTRIES || length !== count * ENTRY_SIZE + TAG_SIZE)
-        throw new Error("wrong number of entries");
-      const stored =
-        length + FOOTER_SIZE <= tail.length
-          ? tail.subarray(-FOOTER_SIZE - length, -FOOTER_SIZE)
-          : (await read([{ offset: size - FOOTER_SIZE - length, length }]))[0]!;
       const packKey = key.fileKey(header.subarray(PACK_MAGIC.length), "pack");
       const data = Buffer.concat([header, footer]);
       const entries = decrypt(
         { key: packKey, nonce: indexNonce(), data },
         stored,
       );
-      const index = new PackIndex(
-        name,
-        { pack: packKey, repository: key },
-        entries,
-      );
-      if (index.#offsets[count]! + length + FOOTER_SIZE !== size)
+      const keys = { pack: packKey, repository: key };
+      const index = new PackIndex(name, keys, entries);
+      if (index.offset(index.count) + length + FOOTER_SIZE !== size)
         throw new Error("wrong size");
       return index;
     } catch (cause) {
-      if (cause instanceof RepositoryError) throw cause;
       throw damaged(name, cause);
     }
   }
@@ -180,6 +169,21 @@ export class PackIndex {
     const nonce = entryNonce(number);
     return encrypt({ key: this.#key, nonce, data: chunkData(entry) }, stored);
   }
+}
+
+/** Bytes of the index with its tag; undefined: header or footer is none of a pack. */
+function indexLength(header: Buffer, footer: Buffer): number | undefined {
+  if (
+    footer.length < FOOTER_SIZE ||
+    !header.subarray(0, PACK_MAGIC.length).equals(PACK_MAGIC) ||
+    !footer.subarray(8).equals(FOOTER_MAGIC)
+  )
+    return undefined;
+  const length = footer.readUInt32BE(0);
+  const count = footer.readUInt32BE(4);
+  const isRight =
+    count <= PACK_ENTRIES && length === count * ENTRY_SIZE + TAG_SIZE;
+  return isRight ? length : undefined;
 }
 
 function encrypt(

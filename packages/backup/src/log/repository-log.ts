@@ -3,6 +3,7 @@ import { RepositoryError, isMissing } from "../errors.js";
 import { openSealedJson, sealJson } from "../format/sealed.js";
 import type { RepositoryKey } from "../keys/derived-keys.js";
 import { copyOf, putCopied, readCopied } from "../storage/copied-file.js";
+import { readAgain } from "../storage/read-again.js";
 import { listAll, type Storage } from "../storage/storage.js";
 import {
   CHECKPOINT_INTERVAL,
@@ -61,7 +62,11 @@ export class RepositoryLog {
    * Reads the newest checkpoint and the entries after it.
    * @throws RepositoryError `damaged` if an entry is missing or changed
    */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    return readAgain(() => this.#load());
+  }
+
+  async #load(): Promise<void> {
     const last = await this.lastSequence();
     const checkpoints = await listAll(this.#storage, "checkpoints");
     const sequences = checkpoints

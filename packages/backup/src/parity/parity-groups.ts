@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import { isParityFile } from "../format/file-names.js";
 import { packFile } from "../format/pack-layout.js";
+import { readAgain } from "../storage/read-again.js";
 import { listAll, type Storage } from "../storage/storage.js";
 import {
   MAX_HEADER_SIZE,
@@ -59,12 +60,13 @@ export async function recoverPack(
     const member = group.members.find((one) => one.name === name);
     if (member === undefined) continue;
     try {
-      const { members, parity } = await readParity(storage, group.file);
+      const { members, parity } = await readAgain(() =>
+        readParity(storage, group.file),
+      );
       const builder = new ParityBuilder();
       builder.add(members, parity);
       for (const other of members)
-        if (other.name !== name)
-          builder.add([other], await storage.read(packFile(other.name)));
+        if (other.name !== name) await addPacks(storage, builder, [other]);
       const bytes = Buffer.from(builder.remainder(member.size));
       if (sha256(bytes) === name) return bytes;
     } catch (error) {
@@ -200,9 +202,11 @@ async function addPacks(
   packs: readonly ParityMember[],
 ): Promise<void> {
   for (const pack of packs) {
-    const bytes = await storage.read(packFile(pack.name));
-    if (sha256(bytes) !== pack.name)
+    const bytes = await readAgain(async () => {
+      const read = await storage.read(packFile(pack.name));
+      if (sha256(read) === pack.name) return read;
       throw new RepositoryError("damaged", `pack ${pack.name} is damaged`);
+    });
     builder.add([pack], bytes);
   }
 }

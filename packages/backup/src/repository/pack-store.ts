@@ -8,6 +8,7 @@ import type { ChunkLocation } from "../format/region.js";
 import type { RepositoryKey } from "../keys/derived-keys.js";
 import { listParityGroups, recoverPack } from "../parity/parity-groups.js";
 import { QUARANTINE, isQuarantinedAs } from "../storage/quarantined-file.js";
+import { readAgain } from "../storage/read-again.js";
 import {
   listAll,
   readParts,
@@ -64,12 +65,14 @@ export class PackStore {
     const file = packFile(pack.name);
     await this.#storage.putIfAbsent(file, pack.parts);
     if (!readBack) return;
-    const stored = await this.#storage.read(file);
-    if (createHash("sha256").update(stored).digest("hex") !== pack.name)
-      throw new RepositoryError(
-        "damaged",
-        `${file} does not contain what was written`,
-      );
+    await readAgain(async () => {
+      const stored = await this.#storage.read(file);
+      if (createHash("sha256").update(stored).digest("hex") !== pack.name)
+        throw new RepositoryError(
+          "damaged",
+          `${file} does not contain what was written`,
+        );
+    });
   }
 
   /** @throws RepositoryError `missing` or `damaged` */
@@ -91,15 +94,22 @@ export class PackStore {
     return index;
   }
 
-  /** The index of a pack, past the cache. @throws RepositoryError `missing` or `damaged` */
-  async readIndex(name: string, size?: number): Promise<PackIndex> {
+  /**
+   * The index of a pack, past the cache.
+   * @param listed bytes of its file, as a list has them
+   * @throws RepositoryError `missing` or `damaged`
+   */
+  readIndex(name: string, listed?: number): Promise<PackIndex> {
     const file = packFile(name);
-    const bytes = size ?? (await this.#storage.size(file));
-    if (bytes === undefined)
-      throw new RepositoryError("missing", `pack ${name} does not exist`);
-    return PackIndex.read(this.#key, { name, size: bytes }, (parts) =>
-      readParts(this.#storage, file, parts),
-    );
+    return readAgain(async (before) => {
+      const known = before === 0 ? listed : undefined;
+      const size = known ?? (await this.#storage.size(file));
+      if (size === undefined)
+        throw new RepositoryError("missing", `pack ${name} does not exist`);
+      return PackIndex.read(this.#key, { name, size }, (parts) =>
+        readParts(this.#storage, file, parts),
+      );
+    });
   }
 
   /**
@@ -113,7 +123,9 @@ export class PackStore {
   ): Promise<Buffer[]> {
     try {
       const index = await this.index(locations[0]!.pack);
-      return await this.#readFrom({ index }, locations, memory);
+      return await readAgain(() =>
+        this.#readFrom({ index }, locations, memory),
+      );
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       return await this.#readOtherwise(locations, error);

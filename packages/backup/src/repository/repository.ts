@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { RepositoryError } from "../errors.js";
+import { RepositoryError, isUnreadable } from "../errors.js";
 import { manifestFile, type Manifest } from "../format/manifest.js";
 import { openSealedJson } from "../format/sealed.js";
 import { RepositoryKey } from "../keys/derived-keys.js";
@@ -217,7 +217,7 @@ async function findKey(
   for (const folder of ["keys", "copies/keys"])
     for (const { name } of await listAll(storage, folder)) {
       files.add(name);
-      const slot = parseKeySlot(await storage.read(name));
+      const slot = await readKeySlot(storage, name);
       if (slot === undefined || tried.has(slot.wrapped)) continue;
       tried.add(slot.wrapped);
       const key = await unwrapKey(slot, credentials.passphrase);
@@ -232,6 +232,19 @@ async function findKey(
     "wrong-key",
     `the passphrase opens none of the ${tried.size} key slots of this repository`,
   );
+}
+
+/** @returns undefined if it is damaged, or was removed meanwhile: another slot or its copy may open */
+async function readKeySlot(
+  storage: Storage,
+  name: string,
+): Promise<ReturnType<typeof parseKeySlot>> {
+  try {
+    return parseKeySlot(await storage.read(name));
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
 }
 
 function notEmpty(location: string): RepositoryError {

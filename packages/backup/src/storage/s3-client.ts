@@ -36,6 +36,10 @@ export interface S3Request {
   readonly body?: readonly Uint8Array[];
   /** Statuses that are results; others are errors. */
   readonly expected: readonly number[];
+  /** What is wrong with an answer of such a status; it is requested again then. */
+  readonly problemOf?: (
+    response: Omit<S3Response, "isRepeated">,
+  ) => string | undefined;
 }
 
 export interface S3Response {
@@ -91,15 +95,17 @@ export class S3Client {
       try {
         const response = await this.#sendOnce(request);
         const { status } = response;
-        if (request.expected.includes(status))
+        const isExpected = request.expected.includes(status);
+        const problem = isExpected ? problemOf(request, response) : undefined;
+        if (isExpected && problem === undefined)
           return { ...response, isRepeated: attempt > 0 };
-        failure = this.#failure(response);
+        failure = this.#failure(response, problem);
         if (request.isWrite === true && isDenied(response))
           throw new RepositoryError(
             "read-only",
             `${this.name}: the access key may not write or delete objects (${failure.message})`,
           );
-        if (!RETRIED.has(status)) break;
+        if (!isExpected && !RETRIED.has(status)) break;
       } catch (error) {
         if (!(error instanceof RepositoryError) || error.code === "read-only")
           throw error;
@@ -165,15 +171,38 @@ export class S3Client {
     };
   }
 
-  #failure({ status, body }: Pick<S3Response, "status" | "body">): S3Error {
+  #failure(
+    { status, body }: Pick<S3Response, "status" | "body">,
+    problem: string | undefined,
+  ): S3Error {
     // The code is a word of the API; the message may name the keys of the account.
-    const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString("utf8"));
+    const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(startOf(body));
     const text = code === null ? `${status}` : `${status}, ${code[1]}`;
+    const more = problem === undefined ? "" : `: ${problem}`;
     return new S3Error(
       "storage-failed",
-      `${this.name}: it answers with status ${text}`,
+      `${this.name}: it answers with status ${text}${more}`,
     );
   }
+}
+
+/** What is wrong with an answer of an expected status. */
+function problemOf(
+  { problemOf }: S3Request,
+  response: Omit<S3Response, "isRepeated">,
+): string | undefined {
+  // Some stores and proxies have sent the status before they fail.
+  if (
+    response.status < 300 &&
+    /^\s*(<\?xml[^>]*>\s*)?<Error>/.test(startOf(response.body))
+  )
+    return "an error in the body";
+  return problemOf?.(response);
+}
+
+/** The text of an error is short. */
+function startOf(body: Buffer): string {
+  return body.subarray(0, 4096).toString("utf8");
 }
 
 /** A key that is wrong or unknown has other codes. */

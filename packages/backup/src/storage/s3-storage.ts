@@ -1,17 +1,20 @@
 import { createHash, randomUUID } from "node:crypto";
 import { RepositoryError } from "../errors.js";
-import { S3Client, S3Error, type S3ClientOptions } from "./s3-client.js";
+import {
+  deletionErrors,
+  parsePage,
+  rangeProblem,
+  sizeOf,
+  type ListPage,
+  type ListedObject,
+} from "./s3-answers.js";
+import { S3Client, type S3ClientOptions } from "./s3-client.js";
 import type { S3Location } from "./storage-location.js";
 import type { ByteRange, Storage, StoredFile } from "./storage.js";
 
 /** Objects that one request deletes at most. */
 const DELETE_BATCH = 1000;
 const PROBE_FOLDER = "tmp";
-
-interface ListedObject extends StoredFile {
-  /** Milliseconds since the epoch. */
-  readonly modified: number;
-}
 
 /**
  * A part of a bucket of an object store with the API of Amazon S3. It must know conditional
@@ -45,24 +48,23 @@ export class S3Storage implements Storage {
   async read(name: string, range?: ByteRange): Promise<Buffer> {
     if (range?.length === 0) return Buffer.alloc(0);
     const { offset = 0, length = 0 } = range ?? {};
-    const { status, headers, body } = await this.#client.send({
+    const { status, body } = await this.#client.send({
       method: "GET",
       key: this.#prefix + name,
       ...(range && {
         headers: { range: `bytes=${offset}-${offset + length - 1}` },
       }),
       expected: [200, 206, 404, 416],
+      ...(range && {
+        problemOf: (response) => rangeProblem(response, { offset, length }),
+      }),
     });
     if (status === 404)
       throw new RepositoryError("missing", `${name} does not exist`);
     // The range begins behind the end.
     if (status === 416) return Buffer.alloc(0);
     if (range === undefined) return body;
-    if (status === 200) return body.subarray(offset, offset + length);
-    const isRange = headers["content-range"]?.startsWith(`bytes ${offset}-`);
-    if (!isRange || body.length > length)
-      throw this.#unexpected("another range than was requested");
-    return body;
+    return status === 200 ? body.subarray(offset, offset + length) : body;
   }
 
   async size(name: string): Promise<number | undefined> {
@@ -70,11 +72,12 @@ export class S3Storage implements Storage {
       method: "HEAD",
       key: this.#prefix + name,
       expected: [200, 404],
+      problemOf: (response) =>
+        response.status === 200 && Number.isNaN(sizeOf(response))
+          ? "no size"
+          : undefined,
     });
-    if (status === 404) return undefined;
-    const size = Number(headers["content-length"] ?? NaN);
-    if (!Number.isSafeInteger(size)) throw this.#unexpected("no size");
-    return size;
+    return status === 404 ? undefined : sizeOf({ headers });
   }
 
   async *list(folder: string): AsyncIterable<StoredFile> {
@@ -99,16 +102,15 @@ export class S3Storage implements Storage {
         headers: { "content-md5": md5, "content-type": "application/xml" },
         body: [body],
         expected: [200],
+        // Deleting again is safe.
+        problemOf: (response) =>
+          deletionErrors(response).find((code) => code !== "AccessDenied"),
       });
-      for (const error of elements(response.body.toString("utf8"), "Error")) {
-        const code = elementOf(error, "Code");
-        if (code === "AccessDenied")
-          throw new RepositoryError(
-            "read-only",
-            `${this.location}: the access key may not delete objects`,
-          );
-        if (code !== "NoSuchKey") throw this.#unexpected(`deletes: ${code}`);
-      }
+      if (deletionErrors(response).length > 0)
+        throw new RepositoryError(
+          "read-only",
+          `${this.location}: the access key may not delete objects`,
+        );
     }
   }
 
@@ -151,7 +153,8 @@ export class S3Storage implements Storage {
   async *#list(folder: string): AsyncGenerator<ListedObject, void> {
     let token: string | undefined;
     do {
-      const { body } = await this.#client.send({
+      let page: ListPage | undefined;
+      await this.#client.send({
         method: "GET",
         query: {
           "list-type": "2",
@@ -160,52 +163,15 @@ export class S3Storage implements Storage {
           ...(token !== undefined && { "continuation-token": token }),
         },
         expected: [200],
+        problemOf: (response) => {
+          page = parsePage(response, this.#prefix);
+          return page === undefined ? "no complete list" : undefined;
+        },
       });
-      const xml = body.toString("utf8");
-      if (!xml.includes("<ListBucketResult")) throw this.#unexpected("no list");
-      for (const object of elements(xml, "Contents")) yield this.#parse(object);
-      token =
-        elementOf(xml, "IsTruncated") === "true"
-          ? elementOf(xml, "NextContinuationToken")
-          : undefined;
-    } while (token !== undefined && token !== "");
+      yield* page!.objects;
+      token = page!.next;
+    } while (token !== undefined);
   }
-
-  #parse(object: string): ListedObject {
-    // As in forms: a space is a plus sign.
-    const encoded = (elementOf(object, "Key") ?? "").replaceAll("+", "%20");
-    const key = decodeURIComponent(encoded);
-    const size = Number(elementOf(object, "Size") ?? NaN);
-    const modified = Date.parse(elementOf(object, "LastModified") ?? "");
-    if (!key.startsWith(this.#prefix) || !Number.isSafeInteger(size))
-      throw this.#unexpected("a wrong list");
-    return { name: key.slice(this.#prefix.length), size, modified };
-  }
-
-  #unexpected(what: string): S3Error {
-    return new S3Error(
-      "storage-failed",
-      `${this.#client.name}: an unexpected response: ${what}`,
-    );
-  }
-}
-
-/** The contents of all elements of a name; none of them holds another one of this name. */
-function* elements(xml: string, name: string): Generator<string> {
-  const pattern = new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, "g");
-  for (const [, content] of xml.matchAll(pattern)) yield content!;
-}
-
-/** The text of the first element of a name. */
-function elementOf(xml: string, name: string): string | undefined {
-  const content = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
-  return content
-    ?.replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#34;", '"')
-    .replaceAll("&apos;", "'")
-    .replaceAll("&amp;", "&");
 }
 
 function escapeXml(text: string): string {

@@ -1,4 +1,4 @@
-import { isMissing, RepositoryError } from "../errors.js";
+import { isMissing, isUnreadable, RepositoryError } from "../errors.js";
 import { isManifestFile } from "../format/file-names.js";
 import { manifestFile, type Manifest } from "../format/manifest.js";
 import { openSealedJson, sealJson } from "../format/sealed.js";
@@ -23,6 +23,7 @@ import {
 } from "../repository/repository-config.js";
 import type { Repository } from "../repository/repository.js";
 import { copyOf } from "../storage/copied-file.js";
+import { readAgain } from "../storage/read-again.js";
 import { listAll } from "../storage/storage.js";
 import type { Finding } from "./finding.js";
 import { quarantine } from "./quarantine.js";
@@ -98,11 +99,13 @@ export class MetadataVerifier {
     check: (bytes: Buffer) => void,
   ): Promise<Buffer | "missing" | "damaged"> {
     try {
-      const bytes = await this.#repository.storage.read(file);
-      check(bytes);
-      return bytes;
+      return await readAgain(async () => {
+        const bytes = await this.#repository.storage.read(file);
+        confirm(file, bytes, check);
+        return bytes;
+      });
     } catch (error) {
-      if (!(error instanceof RepositoryError)) throw error;
+      if (!isUnreadable(error)) throw error;
       return isMissing(error) ? "missing" : "damaged";
     }
   }
@@ -152,7 +155,10 @@ export class MetadataVerifier {
     const { storage } = this.#repository;
     for (const location of [folder, copyOf(folder)])
       for (const { name: file } of await listAll(storage, location))
-        if (isUnknown(folder + file.slice(location.length), known))
+        if (
+          isUnknown(folder + file.slice(location.length), known) &&
+          (await storage.size(file)) !== undefined
+        )
           this.findings.push({
             file,
             problem: "not-in-log",
@@ -176,6 +182,20 @@ function isSameState(found: unknown, expected: StateJson): boolean {
     name === "order" || name === "lastOrder" ? undefined : value,
   );
   return text === earlier;
+}
+
+/** @throws RepositoryError `damaged` whatever is wrong */
+function confirm(
+  file: string,
+  bytes: Buffer,
+  check: (bytes: Buffer) => void,
+): void {
+  try {
+    check(bytes);
+  } catch (cause) {
+    if (!(cause instanceof RepositoryError)) throw cause;
+    throw new RepositoryError("damaged", `${file} is damaged`, { cause });
+  }
 }
 
 function hasDigest(digest: string): (bytes: Buffer) => void {

@@ -11,6 +11,7 @@ import {
   recoverPack,
 } from "../parity/parity-groups.js";
 import type { Repository } from "../repository/repository.js";
+import { readAgain } from "../storage/read-again.js";
 import { listAll, type StoredFile } from "../storage/storage.js";
 import type { Finding } from "./finding.js";
 import { quarantine } from "./quarantine.js";
@@ -70,7 +71,8 @@ export class PackVerifier {
     const files = await this.#repository.packs.list();
     const present = new Set(files.map(({ name }) => bareName(name)));
     for (const name of this.#needed.keys())
-      if (!present.has(name)) this.#report(packFile(name), "missing");
+      if (!present.has(name) && !(await this.#exists(name)))
+        this.#report(packFile(name), "missing");
     await this.#readPacks(files);
     const { parity } = this.#repository.config;
     if (parity) await this.#readParityFiles();
@@ -79,6 +81,12 @@ export class PackVerifier {
       await this.#repairPacks();
     }
     if (parity) await this.#protectPacks();
+  }
+
+  /** A pack that is not in the list: that was one answer, or another server has just restored the pack. */
+  async #exists(name: string): Promise<boolean> {
+    const { storage } = this.#repository;
+    return (await storage.size(packFile(name))) !== undefined;
   }
 
   async #readPacks(files: readonly StoredFile[]): Promise<void> {
@@ -118,12 +126,13 @@ export class PackVerifier {
     const name = bareName(file);
     let digest = "";
     try {
-      let bytes = await storage.read(file);
       // A transfer may have changed bytes, or another server has repaired the file: both are no damage.
-      if (digestOf(bytes) !== name) bytes = await storage.read(file);
-      digest = digestOf(bytes);
-      if (digest !== name)
+      const bytes = await readAgain(async () => {
+        const read = await storage.read(file);
+        digest = digestOf(read);
+        if (digest === name) return read;
         throw new RepositoryError("damaged", `${file} is damaged`);
+      });
       const index = await PackIndex.readFrom(key, name, bytes);
       for (let i = 0; i < index.count; i++)
         await index.open(
@@ -210,7 +219,7 @@ export class PackVerifier {
     for (const { name: file } of await listAll(storage, "parity")) {
       if (!isParityFile(file)) continue;
       try {
-        await readParity(storage, file);
+        await readAgain(() => readParity(storage, file));
       } catch (error) {
         if (!(error instanceof RepositoryError)) throw error;
         if (isMissing(error)) continue;
