@@ -5,6 +5,8 @@ import type { Dated } from "./retention.js";
 /** `other_config` keys that mark a snapshot as created by a job. */
 const JOB = "xo:snapshot-policy";
 const TIME = "xo:snapshot-policy:time";
+/** Which of two snapshots is newer: clocks are set back. Absent in snapshots of earlier versions. */
+const ORDER = "xo:snapshot-policy:order";
 /**
  * The snapshot's own UUID. XAPI copies `other_config` to objects created from a
  * snapshot and to reverted VMs, which have another UUID.
@@ -13,6 +15,7 @@ const SELF = "xo:snapshot-policy:uuid";
 
 export interface OwnSnapshot extends Dated {
   readonly name: string;
+  readonly order: number;
 }
 
 /** The snapshots of a VM that this job created. */
@@ -29,8 +32,20 @@ export function ownSnapshots(
     if (other[JOB] !== jobId || other[SELF] !== found["uuid"]) return [];
     const time = Number(other[TIME]);
     if (!Number.isSafeInteger(time)) return [];
-    return [{ id, time, name: String(found["name_label"]) }];
+    const order = Number(other[ORDER] ?? time);
+    return [{ id, time, order, name: String(found["name_label"]) }];
   });
+}
+
+/**
+ * The order of the next snapshot after others of the same VM.
+ * @param time ms since the epoch
+ */
+export function nextOrder(
+  others: readonly Pick<OwnSnapshot, "order">[],
+  time: number,
+): number {
+  return others.reduce((most, { order }) => Math.max(most, order + 1), time);
 }
 
 /** Undefined: it was deleted in the meantime. */
@@ -45,18 +60,16 @@ function findSnapshot(
   }
 }
 
-/**
- * Marks a new snapshot as created by a job.
- * @param time ms since the epoch
- */
+/** Marks a new snapshot as created by a job. */
 export async function markAsOwn(
   { xapi, ref, object }: PoolObject,
   jobId: string,
-  time: number,
+  { time, order }: Pick<OwnSnapshot, "time" | "order">,
 ): Promise<void> {
   const marks = {
     [JOB]: jobId,
     [TIME]: String(time),
+    [ORDER]: String(order),
     [SELF]: String(object["uuid"]),
   };
   for (const [key, value] of Object.entries(marks)) {

@@ -7,7 +7,12 @@ import type { RunCaller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";
 import type { SnapshotBody } from "./job-body.js";
-import { markAsOwn, ownSnapshots, type OwnSnapshot } from "./own-snapshots.js";
+import {
+  markAsOwn,
+  nextOrder,
+  ownSnapshots,
+  type OwnSnapshot,
+} from "./own-snapshots.js";
 import { LocalDays, toDelete } from "./retention.js";
 
 export interface PolicyParts {
@@ -68,13 +73,13 @@ export class SnapshotPolicy {
   async plan(user: AuthenticatedUser): Promise<PlannedSnapshot[]> {
     const vms = await this.#vms(user);
     return vms.map(({ id, object }) => {
-      const coming = { id: "", time: this.#parts.clock.now() };
+      const time = this.#parts.clock.now();
       const expired =
-        object === undefined ? [] : this.#toDelete(this.#own(object), coming);
+        object === undefined ? [] : this.#toDelete(this.#own(object), time);
       return {
         vm: id,
         vmName: nameOf(object),
-        create: this.#nameFor(object, coming.time),
+        create: this.#nameFor(object, time),
         delete: expired.map((one) => ({ id: one.id, name: one.name })),
       };
     });
@@ -89,10 +94,11 @@ export class SnapshotPolicy {
       ...(this.#takesMemory(object) ? { saveMemory: true } : {}),
     });
     const snapshot = String(created);
-    await this.#mark(snapshot, time, caller);
     const vm = objects.get(id, "VM").object;
     const others = this.#own(vm).filter((one) => one.id !== snapshot);
-    for (const { id } of this.#toDelete(others, { id: snapshot, time })) {
+    const order = nextOrder(others, time);
+    await this.#mark(snapshot, { time, order }, caller);
+    for (const { id } of this.#toDelete(others, time)) {
       if (caller.isOver) return;
       // The caller logs the failure in the run.
       await caller.call("vm.delete", { id }).catch(() => undefined);
@@ -100,10 +106,14 @@ export class SnapshotPolicy {
   }
 
   /** An unmarked snapshot would never be deleted: it is deleted immediately. */
-  async #mark(id: string, time: number, caller: RunCaller): Promise<void> {
+  async #mark(
+    id: string,
+    at: Pick<OwnSnapshot, "time" | "order">,
+    caller: RunCaller,
+  ): Promise<void> {
     const { objects } = this.#parts;
     try {
-      await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, time);
+      await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, at);
     } catch (error) {
       // The failure is in the log of the run, like the reason below.
       await caller.call("vm.delete", { id }).catch(() => undefined);
@@ -115,16 +125,11 @@ export class SnapshotPolicy {
     return ownSnapshots(this.#parts.objects, vm, this.#policy.jobId);
   }
 
-  /**
-   * The new snapshot is always retained, even if the clock was ahead when earlier
-   * snapshots were taken.
-   */
-  #toDelete<T extends { id: string; time: number }>(
-    others: readonly T[],
-    created: { readonly id: string; readonly time: number },
-  ): T[] {
+  /** Of the others, as soon as there is a snapshot of this time: that one is the newest. */
+  #toDelete(others: readonly OwnSnapshot[], time: number): OwnSnapshot[] {
     const { body, timezone } = this.#policy;
-    const all: (T | typeof created)[] = [...others, created];
+    const created = { id: "", time, order: nextOrder(others, time) };
+    const all: (OwnSnapshot | typeof created)[] = [...others, created];
     const expired = new Set(toDelete(all, body.retention, timezone));
     return others.filter((one) => expired.has(one));
   }
