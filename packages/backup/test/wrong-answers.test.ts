@@ -22,7 +22,10 @@ const fast = { delay: async () => undefined };
 const options = { passphrase: "p", scryptN: 16, parity: false };
 
 /** Makes an answer wrong. @returns whether there is one of this request */
-type Wrong = (request: IncomingMessage, response: ServerResponse) => boolean;
+type WrongAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => boolean;
 
 /** The others are repeated by the client of the store, whatever reads. */
 const VERIFIED = new Set([
@@ -33,7 +36,7 @@ const VERIFIED = new Set([
 
 const XML_ERROR = `<?xml version="1.0"?>\n<Error><Code>InternalError</Code></Error>`;
 
-const wrongs: Readonly<Record<string, Wrong>> = {
+const wrongAnswers: Readonly<Record<string, WrongAnswer>> = {
   "status 500": (_, response) => {
     response.writeHead(500).end(XML_ERROR);
     return true;
@@ -98,7 +101,7 @@ function changeBody(
  */
 async function eachAnswerWrong(
   fake: FakeS3,
-  wrong: Wrong,
+  wrong: WrongAnswer,
   operation: (where: string) => Promise<void>,
 ): Promise<number> {
   let injected = 0;
@@ -129,7 +132,7 @@ async function createBackup(t: Test) {
   return { fake, storage, disk, id, disks };
 }
 
-for (const [name, wrong] of Object.entries(wrongs)) {
+for (const [name, wrong] of Object.entries(wrongAnswers)) {
   t.test(`a restore after one answer with ${name}`, async (t) => {
     const { fake, storage, disk, id } = await createBackup(t);
     const count = await eachAnswerWrong(fake, wrong, async (where) => {
@@ -160,7 +163,7 @@ t.test("a backup after one answer with an error", async (t) => {
   const { fake, storage, disk, disks } = await createBackup(t);
   const before = [...fake.objects];
   disk.write(0, halfRandom(seededRandom(2), 64 * KIB));
-  const wrong = wrongs["status 200 with an error in the body"]!;
+  const wrong = wrongAnswers["status 200 with an error in the body"]!;
   const count = await eachAnswerWrong(fake, wrong, async (where) => {
     fake.objects.clear();
     for (const [key, bytes] of before) fake.objects.set(key, bytes);
@@ -181,7 +184,7 @@ t.test("answers that stay wrong are errors, and never bytes", async (t) => {
     return readBackupDisk(repository, id);
   };
   const isPack = ({ url }: IncomingMessage) => url!.includes("/packs/");
-  const wrong = wrongs["a wrong byte"]!;
+  const wrong = wrongAnswers["a wrong byte"]!;
   let reads = 0;
   fake.fault = (request, response) => {
     if (isPack(request) && wrong(request, response)) reads++;
@@ -189,7 +192,7 @@ t.test("answers that stay wrong are errors, and never bytes", async (t) => {
   };
   await t.rejects(read(), RepositoryError, "damaged");
   t.ok(reads < 30, `${reads} reads`);
-  const error = wrongs["status 200 with an error in the body"]!;
+  const error = wrongAnswers["status 200 with an error in the body"]!;
   fake.fault = (request, response) =>
     isPack(request) && error(request, response);
   await t.rejects(read(), {
