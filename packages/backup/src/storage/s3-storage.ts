@@ -9,6 +9,7 @@ import {
   type ListedObject,
 } from "./s3-answers.js";
 import { S3Client, type S3ClientOptions } from "./s3-client.js";
+import { encodePart } from "./s3-signature.js";
 import type { S3Location } from "./storage-location.js";
 import type { ByteRange, Storage, StoredFile } from "./storage.js";
 
@@ -29,11 +30,11 @@ export class S3Storage implements Storage {
 
   /** @throws RepositoryError `invalid` */
   constructor(location: S3Location, options?: S3ClientOptions) {
-    const { prefix = "", bucket } = location;
+    const { prefix = "" } = location;
     this.#client = new S3Client(location, options);
     const folder = prefix.replaceAll(/^\/+|\/+$/g, "");
     this.#prefix = folder === "" ? "" : `${folder}/`;
-    this.location = `s3://${bucket}/${this.#prefix}`;
+    this.location = urlOf(location, folder);
   }
 
   async putIfAbsent(
@@ -172,6 +173,19 @@ export class S3Storage implements Storage {
       token = page!.next;
     } while (token !== undefined);
   }
+}
+
+/** Where it is, without keys: all that a new server needs besides them. */
+function urlOf(
+  { endpoint, bucket, region, virtualHost = false }: S3Location,
+  folder: string,
+): string {
+  const { host, protocol } = new URL(endpoint);
+  const options = new URLSearchParams({ region });
+  if (protocol === "http:") options.set("protocol", "http");
+  if (virtualHost) options.set("path_style", "false");
+  const path = [bucket, ...folder.split("/")].filter((part) => part !== "");
+  return `s3://${host}/${path.map(encodePart).join("/")}?${options.toString()}`;
 }
 
 function escapeXml(text: string): string {
