@@ -27,3 +27,26 @@ t.test("parts of a file are the same from any storage", async (t) => {
     ]);
   }
 });
+
+class SmallFolder extends FolderStorage {
+  free = 0;
+
+  override async capacity() {
+    return { total: 1_000_000, free: this.free };
+  }
+}
+
+t.test("packs leave space for the deletion of backups", async (t) => {
+  const storage = new SmallFolder(t.testdir());
+  storage.free = 10_000 + TEXT.length;
+  t.ok(await storage.putIfAbsent("packs/aa/a", [TEXT]));
+  storage.free--;
+  await t.rejects(storage.putIfAbsent("packs/aa/b", [TEXT]), {
+    code: "ENOSPC",
+  });
+  t.ok(await storage.putIfAbsent("log/0000000001", [TEXT]));
+  t.same(
+    (await listAll(storage, "packs")).map(({ name }) => name),
+    ["packs/aa/a"],
+  );
+});

@@ -164,7 +164,7 @@ export const errorTable = {
     409,
   ),
   BACKUP_REPOSITORY_FULL: row(
-    "backup repository {repository} is full: {reason}",
+    "backup repository {repository} is full: {reason}; delete backups and collect garbage a day later, or enlarge the file system",
     507,
   ),
   BACKUP_REPOSITORY_KEY_WRONG: row(

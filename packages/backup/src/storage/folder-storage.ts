@@ -21,6 +21,15 @@ const TEMPORARY = "tmp";
 /** Other files are not ours to delete. */
 const TEMPORARY_NAME = /^tmp\/[0-9a-f]{24}$/;
 
+const PACKS = "packs/";
+/**
+ * Space that packs leave free for entries of the log and for parity: else no backup could be deleted
+ * from a full repository.
+ */
+const RESERVE = 64 * 1024 * 1024;
+/** On small file systems: this share of all. */
+const RESERVED_SHARE = 0.01;
+
 /** A folder: a local file system or a mount that knows hard links (NFS, SMB 2 and later). */
 export class FolderStorage implements Storage {
   readonly location: string;
@@ -42,6 +51,7 @@ export class FolderStorage implements Storage {
       randomBytes(12).toString("hex"),
     );
     try {
+      if (name.startsWith(PACKS)) await this.#checkReserve(parts);
       await this.#createFolder(dirname(temporary));
       await this.#createFolder(dirname(path));
       await writeSynced(temporary, parts);
@@ -145,6 +155,16 @@ export class FolderStorage implements Storage {
   async capacity(): Promise<{ total: number; free: number }> {
     const { blocks, bavail, bsize } = await statfs(this.location);
     return { total: blocks * bsize, free: bavail * bsize };
+  }
+
+  async #checkReserve(parts: readonly Uint8Array[]): Promise<void> {
+    const { total, free } = await this.capacity();
+    const size = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    if (free - size >= Math.min(RESERVE, total * RESERVED_SHARE)) return;
+    throw Object.assign(
+      new Error("the rest of its space is for the deletion of backups"),
+      { code: "ENOSPC" },
+    );
   }
 
   async #withFile<T>(
