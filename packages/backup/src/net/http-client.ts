@@ -197,16 +197,20 @@ export function parseUrl(url: string): URL {
   }
 }
 
-/** @throws RepositoryError `transfer-failed` for every other status than 2xx */
+/** For transfers of pools. @throws RepositoryError `transfer-failed` for every other status than 2xx */
 export function checkStatus(name: string, response: IncomingMessage): void {
   const { statusCode = 0, headers } = response;
   if (statusCode >= 200 && statusCode < 300) return;
   response.destroy();
   const to =
     headers.location === undefined ? "" : ` to ${hostOf(headers.location)}`;
+  const why =
+    statusCode === 401
+      ? ": the session has ended, because the pool has another coordinator or its toolstack was restarted; start it again"
+      : "";
   throw new RepositoryError(
     "transfer-failed",
-    `${name}: it answers with status ${statusCode}${to}`,
+    `${name}: it answers with status ${statusCode}${to}${why}`,
   );
 }
 

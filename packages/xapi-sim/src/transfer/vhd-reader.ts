@@ -132,6 +132,8 @@ async function readLastFooter(
   reader: ByteReader,
   footer: Buffer,
 ): Promise<void> {
+  // The table ends anywhere in its last sector; without blocks nothing follows it.
+  await reader.skipTo(Math.ceil(reader.position / SECTOR) * SECTOR);
   for (;;) {
     const sector = await reader.read(SECTOR);
     if (sector.equals(footer)) break;

@@ -220,8 +220,7 @@ export class Maintenance {
     const key = `${what} ${id}`;
     if (this.#running.has(key))
       throw new XoError("FORBIDDEN_OPERATION", {
-        operation: `${what} of a backup repository`,
-        reason: "maintenance is in progress",
+        operation: `${what} of backup repository ${this.#options.repositories.get(id).name}: one is in progress, wait for its end`,
       });
     this.#running.add(key);
     try {
