@@ -14,6 +14,7 @@ export { ExitCode } from "./lifecycle/exit-code.js";
 export { createLoggers, type Loggers } from "./log/logger.js";
 export type { CreatePool, LivePool } from "./pools/pools.js";
 export type { PoolSettings } from "./pools/pool-settings.js";
+export { AnswerMemory } from "./stats/answer-memory.js";
 export { HostStats } from "./stats/host-stats.js";
 export type {
   PoolState,

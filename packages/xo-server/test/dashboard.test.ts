@@ -10,6 +10,7 @@ import { createDashboardCache } from "../src/dashboard/answer-cache.js";
 import { MissingPatches } from "../src/updates/missing-patches.js";
 import { dashboardOperations } from "../src/methods/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
+import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
@@ -150,7 +151,12 @@ async function setUp(t: Test) {
       },
     },
     objects: poolObjects,
-    stats: new HostStats({ parser, clock, inventory }),
+    stats: new HostStats({
+      parser,
+      clock,
+      inventory,
+      memory: new AnswerMemory(),
+    }),
     patches: new MissingPatches(clock),
     inventory,
     clock,

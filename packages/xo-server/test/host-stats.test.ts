@@ -1,5 +1,6 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t from "tap";
+import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import type { MetricSeries } from "../src/stats/metric-series.js";
 import { FakeClock } from "./fake-clock.js";
@@ -19,6 +20,7 @@ function setUp(limitBytes?: number) {
   const host = new FakeHost("h1");
   host.measures = { "vm:v:memory": (time) => time - since };
   const stats = new HostStats({
+    memory: new AnswerMemory(),
     parser,
     clock,
     inventory,

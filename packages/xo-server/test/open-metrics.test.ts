@@ -4,6 +4,7 @@ import t from "tap";
 import { addOpenMetricsRoutes } from "../src/api/open-metrics-routes.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { OpenMetrics } from "../src/open-metrics/open-metrics.js";
+import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
@@ -95,7 +96,12 @@ function setUp() {
     inventory,
     clock,
     objects: new PoolObjects(catalog, { xapi: () => host.xapi as never }),
-    stats: new HostStats({ parser, clock, inventory }),
+    stats: new HostStats({
+      parser,
+      clock,
+      inventory,
+      memory: new AnswerMemory(),
+    }),
     listPools: () =>
       [
         { id: "cfg", label: "x", state: "watching" },

@@ -1,6 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { Follower } from "../src/stats/follower.js";
+import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { NowValues } from "../src/stats/now-values.js";
 import { StatsInterval } from "../src/stats/stats-interval.js";
@@ -48,6 +49,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
   const sinks = { VM: new FakeNow(), host: new FakeNow() };
   const now = new NowValues(() => sinks);
   const stats = new HostStats({
+    memory: new AnswerMemory(),
     parser,
     clock,
     inventory,

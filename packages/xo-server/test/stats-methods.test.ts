@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { statsOperations } from "../src/methods/stats.js";
 import { vmDataSourcesOperations } from "../src/methods/vm-data-sources.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
+import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { ObjectStats } from "../src/stats/object-stats.js";
 import { FakeClock } from "./fake-clock.js";
@@ -78,7 +79,12 @@ async function setUp(t: Test) {
   const { catalog, queries } = fakes.views;
   const poolObjects = new PoolObjects(catalog, pools as never);
   const clock = new FakeClock();
-  const hosts = new HostStats({ parser, clock, inventory });
+  const hosts = new HostStats({
+    parser,
+    clock,
+    inventory,
+    memory: new AnswerMemory(),
+  });
   const stats = new ObjectStats({ objects: poolObjects, hosts, inventory });
   const operations = [...statsOperations, ...vmDataSourcesOperations];
   const allow = (resource: string) =>

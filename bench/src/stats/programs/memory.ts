@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { HostStats } from "@xo-server/xo-server";
+import { AnswerMemory, HostStats } from "@xo-server/xo-server";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { MemoryJob } from "../stats-job.js";
 
@@ -16,6 +16,7 @@ let now = Date.UTC(2026, 0, 1);
 let rows = 1;
 const stats = new HostStats({
   limitBytes,
+  memory: new AnswerMemory(),
   clock: {
     now: () => now,
     setTimeout: () => undefined,

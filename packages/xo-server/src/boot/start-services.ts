@@ -95,7 +95,7 @@ export async function startServices(
     kinds: new Map([
       ...kinds,
       startRollingJobs({ ...core, ...placing, users: auth.users }),
-      startUsageReports(core, options, auth.users),
+      startUsageReports({ ...core, memory: stats.memory }, options, auth.users),
     ]),
   });
   const services: Services = {

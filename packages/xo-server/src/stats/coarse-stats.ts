@@ -112,7 +112,7 @@ export class CoarseStats {
     const before = archive.series;
     const start = before === undefined ? -points * step : before.end + 1;
     const only = archive.uuid;
-    const requested = { step, start, only };
+    const requested = { step, start, rows: points, only };
     const table = await fetchMeasurements(archive.host, requested, this.#parts);
     const entry = entryOf(table, only);
     archive.fetchedAt = this.#parts.clock.now();

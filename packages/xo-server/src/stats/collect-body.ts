@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { XoError } from "@xo-server/model";
+import type { AnswerPart } from "./answer-memory.js";
 
 const FIRST_BYTES = 64 * 1024;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -11,16 +11,14 @@ const MOST_BYTES = 4 * 1024 * 1024;
  */
 export async function collectBody(
   body: Readable,
-  limit: number,
+  memory: Pick<AnswerPart, "add" | "complete">,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let part = new Uint8Array(FIRST_BYTES);
   let used = 0;
-  let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the stream.
-    if (bytes > limit) throw new XoError("ANSWER_TOO_LARGE", { bytes, limit });
+    // An error that leaves the loop destroys the stream.
+    memory.add(chunk.length);
     for (let at = 0; at < chunk.length;) {
       if (used === part.length) {
         parts.push(part);
@@ -33,5 +31,6 @@ export async function collectBody(
       at += length;
     }
   }
+  memory.complete();
   return [...parts, part.subarray(0, used)];
 }

@@ -3,6 +3,11 @@ import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { ParserPool, XportTable } from "@xo-server/parser-pool";
 import type { Xapi } from "@xo-server/xen-api";
+import {
+  answerLimit,
+  type AnswerMemory,
+  type AnswerPart,
+} from "./answer-memory.js";
 import { collectBody } from "./collect-body.js";
 
 /** A host and how to request its metrics. */
@@ -19,6 +24,8 @@ export interface Measurements {
   readonly step: number;
   /** Seconds since the epoch; negative: relative to the last measurement. */
   readonly start: number;
+  /** Number of rows since `start`, at most about: bounds the size of the answer. */
+  readonly rows: number;
   /**
    * UUID of a single VM; or of the host, for the host without its VMs. Absent: the
    * host and all its VMs.
@@ -32,13 +39,12 @@ export interface Measurements {
 export interface FetchParts {
   readonly parser: Pick<ParserPool, "readXport" | "readRrd">;
   readonly clock: WallClock;
+  /** Shared by all that fetch. */
+  readonly memory: AnswerMemory;
 }
 
-/**
- * Maximum size of a response, in bytes: 1,000 VMs of a host with 30 columns each,
- * for 366 days, are 240 MB.
- */
-const LARGEST_BODY = 256 * 1024 * 1024;
+/** Maximum size of all archives of a VM, in bytes: 600 columns with 774 rows in three forms. */
+const ARCHIVES_BYTES = 32 * 1024 * 1024;
 const LONGEST_MS = 30_000;
 
 /**
@@ -65,8 +71,8 @@ export async function fetchMeasurements(
 
 async function fetchTable(
   { id, address, xapi }: StatsHost,
-  { step, start, only, known, withinMs = LONGEST_MS }: Measurements,
-  { parser, clock }: FetchParts,
+  { step, start, rows, only, known, withinMs = LONGEST_MS }: Measurements,
+  parts: FetchParts,
 ): Promise<XportTable> {
   const query = {
     cf: "AVERAGE",
@@ -76,13 +82,15 @@ async function fetchTable(
     start: String(start),
     ...(only === undefined ? {} : { vm_uuid: only }),
   };
-  const body = await collectWithin(
-    (signal) =>
-      xapi.getStream({ path: "/rrd_updates", query, host: address, signal }),
-    { method: "rrd_updates", ms: withinMs },
-    clock,
+  return fetchWithin(
+    {
+      open: (signal) =>
+        xapi.getStream({ path: "/rrd_updates", query, host: address, signal }),
+      decode: (body) => parts.parser.readXport(body, id, known),
+    },
+    { method: "rrd_updates", ms: withinMs, bytes: answerLimit(rows) },
+    parts,
   );
-  return parser.readXport(body, id, known);
 }
 
 /**
@@ -92,20 +100,65 @@ async function fetchTable(
 export async function fetchArchives(
   uuid: string,
   xapi: StatsHost["xapi"],
-  { parser, clock }: FetchParts,
+  parts: FetchParts,
 ): Promise<readonly XportTable[]> {
   const query = { uuid, json: "true" };
-  const body = await collectWithin(
-    (signal) => xapi.getStream({ path: "/vm_rrd", query, signal }),
-    { method: "vm_rrd", ms: LONGEST_MS },
-    clock,
+  return fetchWithin(
+    {
+      open: (signal) => xapi.getStream({ path: "/vm_rrd", query, signal }),
+      decode: (body) => parts.parser.readRrd(body, uuid),
+    },
+    { method: "vm_rrd", ms: LONGEST_MS, bytes: ARCHIVES_BYTES },
+    parts,
   );
-  return parser.readRrd(body, uuid);
+}
+
+interface Request<Result> {
+  readonly open: (
+    signal: AbortSignal,
+  ) => Promise<Pick<Response, "body" | "headers">>;
+  readonly decode: (
+    body: readonly Uint8Array<ArrayBuffer>[],
+  ) => Promise<Result>;
+}
+
+interface Response {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
+interface Limits {
+  readonly method: string;
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+async function fetchWithin<Result>(
+  { open, decode }: Request<Result>,
+  limits: Limits,
+  { clock, memory }: Pick<FetchParts, "clock" | "memory">,
+): Promise<Result> {
+  let response: Response | undefined;
+  const part = memory.open(limits.bytes, (error) => {
+    response?.body.destroy(error);
+  });
+  try {
+    const body = await collectWithin(
+      async (signal) => (response = await open(signal)),
+      limits,
+      part,
+      clock,
+    );
+    return await decode(body);
+  } finally {
+    part.release();
+  }
 }
 
 async function collectWithin(
-  open: (signal: AbortSignal) => Promise<{ readonly body: Readable }>,
-  { method, ms }: { readonly method: string; readonly ms: number },
+  open: (signal: AbortSignal) => Promise<Response>,
+  { method, ms, bytes: limit }: Limits,
+  part: AnswerPart,
   clock: WallClock,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const abort = new AbortController();
@@ -113,8 +166,13 @@ async function collectWithin(
     abort.abort();
   }, ms);
   try {
-    const { body } = await open(abort.signal);
-    return await collectBody(body, LARGEST_BODY);
+    const { body, headers } = await open(abort.signal);
+    const bytes = Number(headers["content-length"] ?? 0);
+    if (bytes > limit) {
+      body.destroy();
+      throw new XoError("ANSWER_TOO_LARGE", { bytes, limit });
+    }
+    return await collectBody(body, part);
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     throw new XoError("CALL_TIMEOUT", { method, ms }, error);

@@ -99,11 +99,24 @@ export class FollowedHost {
   }
 
   #fetchTable(host: StatsHost): Promise<XportTable> {
-    const start =
-      this.#end === undefined ? -FIRST_ROWS * this.#step : this.#end + 1;
-    const known = this.#legend.key;
-    const requested = { step: STEP, start, known, withinMs: WITHIN_MS };
+    const end = this.#end;
+    const since =
+      end === undefined
+        ? { start: -FIRST_ROWS * this.#step, rows: FIRST_ROWS }
+        : { start: end + 1, rows: this.#missingRows() };
+    const requested = {
+      ...since,
+      step: STEP,
+      known: this.#legend.key,
+      withinMs: WITHIN_MS,
+    };
     return fetchMeasurements(host, requested, this.#parts);
+  }
+
+  /** Number of rows since the last answer, by the local clock. */
+  #missingRows(): number {
+    const passedMs = this.#parts.clock.now() - this.#receivedAt;
+    return Math.min(points, Math.max(0, Math.ceil(passedMs / 1000 / STEP)));
   }
 
   /**

@@ -189,7 +189,12 @@ export class HostStats {
   async #fetchWhole(host: StatsHost, followed: TrackedObject): Promise<void> {
     const { step, points } = archives.seconds;
     const { series } = followed;
-    const requested = { step, start: -points * step, only: series.uuid };
+    const requested = {
+      step,
+      start: -points * step,
+      rows: points,
+      only: series.uuid,
+    };
     const table = await fetchMeasurements(host, requested, this.#options);
     const entry = entryOf(table, series.uuid);
     const isKept =

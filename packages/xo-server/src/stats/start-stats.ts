@@ -6,6 +6,7 @@ import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import { AnswerMemory, MOST_BYTES } from "./answer-memory.js";
 import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
@@ -19,6 +20,8 @@ import type { StatsFigures } from "./stats-figures.js";
 export interface Stats {
   readonly hosts: HostStats;
   readonly objects: ObjectStats;
+  /** For all that fetch metrics. */
+  readonly memory: AnswerMemory;
   figures(): StatsFigures;
 }
 
@@ -53,10 +56,14 @@ export function startStats(
     idleIntervalMs,
     takeUse: () => queries.takeMetricsUse(),
   });
+  const memory = new AnswerMemory(
+    Math.min(MOST_BYTES, statsMemory(machineMemory())),
+  );
   const hosts = new HostStats({
     inventory,
     parser: xports,
     clock,
+    memory,
     limitBytes: memoryBytes || statsMemory(machineMemory()),
     // Readers trigger requests of their own when hosts are polled rarely.
     freshMs: () =>
@@ -82,6 +89,7 @@ export function startStats(
   const { limitBytes } = hosts.seriesStore.share;
   return {
     hosts,
+    memory,
     objects: new ObjectStats({ objects: poolObjects, hosts, inventory }),
     figures: () => ({
       ...follower.figures,

@@ -52,7 +52,7 @@ export async function readAverages(
   const rows = Math.ceil(periodMs[period] / 1000 / step);
   const table = await fetchMeasurements(
     toStatsHost(host),
-    { step, start: -rows * step },
+    { step, start: -rows * step, rows },
     parts,
   );
   const found = new Map<string, Averages>();
