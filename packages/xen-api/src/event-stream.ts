@@ -6,6 +6,7 @@ import { isSameCoordinator } from "./event-position.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
 import type { EventAnswer, EventRelay } from "./event-relay.js";
+import { RewindCheck } from "./rewind-check.js";
 import {
   afterFailedCall,
   backoffMs,
@@ -65,6 +66,7 @@ export class EventStream {
   readonly #options: EventStreamOptions;
   #position: { token: string; validRefCounts?: ReadonlyMap<string, number> };
   #connected: Connected | undefined;
+  readonly #rewindCheck: RewindCheck;
   #failures = 0;
   #badAnswers = 0;
   #lastFailure: Error | undefined;
@@ -77,6 +79,7 @@ export class EventStream {
     this.#options = options;
     this.#position = { token: options.from };
     this.#answeredAt = options.clock.now();
+    this.#rewindCheck = new RewindCheck(options);
   }
 
   async *items(): AsyncGenerator<XapiEvents, void, undefined> {
@@ -250,7 +253,11 @@ export class EventStream {
     this.#answeredAt = this.#options.clock.now();
     for (const batch of poll.batches) this.#options.onBatch(batch);
     const isEmpty = poll.batches.length === 0;
-    if (isRewound(this.#position, poll, isEmpty, this.#options.classes)) {
+    this.#rewindCheck.onAnswer(this.#position.token, poll.token);
+    if (
+      this.#rewindCheck.isRewound ||
+      isRewound(this.#position, poll, isEmpty, this.#options.classes)
+    ) {
       this.#options.logger.warn(
         `${this.#options.label}: the pool database was restored to an earlier state`,
       );
