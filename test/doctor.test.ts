@@ -7,6 +7,7 @@ import {
   rm,
   writeFile,
 } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -132,6 +133,63 @@ t.test("what is wrong with pools", async (t) => {
   ]);
   t.match(report.of("pool Mute"), [/^ok/, /^error: .*nowhere/]);
   t.ok(report.findings.every((one) => one.status !== "error" || one.remedy));
+});
+
+/** A host that answers as XAPI does without a session, and a sign-in as `answer` says. @returns its URL */
+async function hostThatRejects(
+  t: Test,
+  answer: readonly string[] | "silence",
+): Promise<string> {
+  const server = createHttpServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    const { id, method } = JSON.parse(text) as Record<string, string>;
+    const isSignIn = method === "session.login_with_password";
+    if (isSignIn && answer === "silence") return;
+    const [code, ...params] = isSignIn
+      ? answer
+      : ["SESSION_INVALID", "OpaqueRef:NULL"];
+    const error = { code: 1, message: code, data: params };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+t.test("why a pool cannot be signed in to in time", async (t) => {
+  const place = new Installation(t);
+  const pool = async (label: string, answer: readonly string[] | "silence") =>
+    `  - { label: ${label}, hosts: ["${await hostThatRejects(t, answer)}"], password: x }`;
+  await place.configure(
+    0,
+    "pools:",
+    await pool("Booting", ["HOST_STILL_BOOTING"]),
+    await pool("Member", ["HOST_IS_SLAVE", "127.0.0.2"]),
+    await pool("Mute", "silence"),
+  );
+  const report = await place.doctor();
+  const remedyOf = (label: string) =>
+    report.findings.find(
+      ({ check, status }) => check === `pool ${label}` && status === "error",
+    )?.remedy;
+  t.match(report.of("pool Booting"), [
+    /^ok: .* answers/,
+    /^error: not signed in within 15 s: HOST_STILL_BOOTING/,
+  ]);
+  t.match(remedyOf("Booting"), /toolstack of the host has started/);
+  t.match(report.of("pool Member"), [
+    /^ok: .* answers/,
+    /^error: not signed in within 15 s: 127\.0\.0\.2:\d+ refused/,
+  ]);
+  t.match(remedyOf("Member"), /systemctl status xapi/);
+  t.match(report.of("pool Mute"), [
+    /^ok: .* answers/,
+    /^error: 127\.0\.0\.1:\d+ has not answered the sign-in within 15 s/,
+  ]);
 });
 
 t.test("what is wrong with files and ports", async (t) => {

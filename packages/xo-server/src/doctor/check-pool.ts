@@ -1,5 +1,4 @@
 import { silentLogger } from "@xo-server/kit";
-import { XoError } from "@xo-server/model";
 import {
   createXapi,
   probeHost,
@@ -17,9 +16,8 @@ import type { PoolSettings } from "../pools/pool-settings.js";
 import { toXapiOptions } from "../pools/xapi-options.js";
 import { expiryResult } from "./check-certificate.js";
 import { failed, ok, warning, type Result } from "./finding.js";
+import { ofError, signIn } from "./sign-in.js";
 
-/** Time to connect and sign in, in ms. */
-const TIMEOUT_MS = 15_000;
 /** Maximum clock difference, in ms: statistics and messages are dated by the clocks of hosts. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
@@ -118,39 +116,16 @@ async function checkAccount(
         logger: silentLogger,
       }),
     );
-    await xapi.connect({ signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const failure = await signIn(xapi);
+    if (failure !== undefined) return [failure];
     return [
       ...(await ofHost(xapi, now)),
       ...(await ofRights(xapi, settings.user)),
     ];
   } catch (error) {
-    return [failed(describe(error), remedyOf(error))];
+    return [ofError(error)];
   } finally {
     await xapi?.disconnect();
-  }
-}
-
-function describe(error: unknown): string {
-  const { name, message } = error as Error;
-  return name === "TimeoutError" || name === "AbortError"
-    ? `not signed in within ${TIMEOUT_MS / 1000} s`
-    : message;
-}
-
-function remedyOf(error: unknown): string {
-  const code = (error as { readonly code?: unknown }).code;
-  switch (code) {
-    case "SESSION_AUTHENTICATION_FAILED":
-      return "correct user and password of the pool";
-    case "TLS_UNTRUSTED":
-    case "TLS_FINGERPRINT_MISMATCH":
-      return "compare the fingerprint with that on the host (openssl x509 -noout -fingerprint -sha256 -in /etc/xensource/xapi-ssl.pem), then pin it";
-    case "CONFIG_INVALID":
-      return "correct the configuration of the pool";
-    default:
-      return error instanceof XoError
-        ? "see the results above, and the log of the server"
-        : "see the log of the host: /var/log/xensource.log";
   }
 }
 
