@@ -7,7 +7,11 @@ import {
   rm,
   writeFile,
 } from "node:fs/promises";
-import { createServer as createHttpServer } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -140,7 +144,7 @@ async function hostThatRejects(
   t: Test,
   answer: readonly string[] | "silence",
 ): Promise<string> {
-  const server = createHttpServer(async (request, response) => {
+  const reply = async (request: IncomingMessage, response: ServerResponse) => {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     const { id, method } = JSON.parse(text) as Record<string, string>;
@@ -151,6 +155,9 @@ async function hostThatRejects(
       : ["SESSION_INVALID", "OpaqueRef:NULL"];
     const error = { code: 1, message: code, data: params };
     response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  };
+  const server = createHttpServer((request, response) => {
+    reply(request, response).catch((error: unknown) => t.fail(String(error)));
   }).listen(0, "127.0.0.1");
   t.teardown(() => {
     server.close();

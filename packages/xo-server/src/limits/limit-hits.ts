@@ -11,6 +11,7 @@ export const limitNames = [
   "header_size",
   "header_timeout",
   "connections",
+  "pipelined_requests",
   "message_rate",
   "message_size",
   "request_rate_address",

@@ -6,6 +6,8 @@ import type { Config } from "../../config/config.js";
 import type { LimitHits, LimitName } from "../../limits/limit-hits.js";
 import { endWithResponse } from "./raw-response.js";
 import type { Tls } from "../tls/start-tls.js";
+import { PipelinedRequests } from "./pipelined-requests.js";
+import { RequestTurns } from "./request-turns.js";
 
 export interface HttpServerOptions {
   readonly http: Pick<
@@ -47,16 +49,29 @@ export function createHttpServer(
     insecureHTTPParser: false,
     requireHostHeader: true,
   };
+  const requests = new PipelinedRequests({
+    onRequest,
+    onTooMany() {
+      hits.count("pipelined_requests");
+    },
+    turns: new RequestTurns({
+      now: () => performance.now(),
+      nextTurn: setImmediate,
+    }),
+  });
+  const listener: RequestListener = (request, response) => {
+    requests.handle(request, response);
+  };
   const server =
     tls === undefined
-      ? createServer(settings, onRequest)
+      ? createServer(settings, listener)
       : createSecureServer(
           {
             ...settings,
             ...tls.settings,
             handshakeTimeout: http.headersTimeoutMs,
           },
-          onRequest,
+          listener,
         );
   if ("setSecureContext" in server) tls?.attach(server);
   server.maxConnections = http.maxConnections;
