@@ -10,15 +10,17 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CpuLimit } from "./cpu-limit.js";
 import { nameOf } from "./fuzz-loop.js";
 import type { FuzzMessage, FuzzOrder } from "./fuzz-process.js";
 
-/** Without a message for this time, in ms, the input may hang. */
+/** Without a message for this CPU time, in ms, the input may hang. */
 const SILENT_MS = 15_000;
-/** Limit of the start, which instruments the code. */
+/** CPU time of the start, which instruments the code. */
 const START_MS = 180_000;
 /** An input that takes more CPU time, in ms, is a hang. */
 const MAX_CPU_MS = 1_000;
+/** CPU time of a start and one input. */
 const REPLAY_LIMIT_MS = 60_000;
 /** Growth of the heap from the first report to the last, in bytes, that counts as a leak. */
 const MAX_GROWTH = 64 * 2 ** 20;
@@ -94,12 +96,11 @@ export class Fuzzer {
   async #fuzz(seconds: number, round: number): Promise<void> {
     const { seed } = this.#run;
     const child = this.#start({ seconds, seed: seed + round });
-    let timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+    const limit = new CpuLimit(child, START_MS);
     this.#latest = { ...this.#latest, executions: 0 };
     this.#firstHeap = 0;
     child.on("message", (message: FuzzMessage) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => child.kill("SIGKILL"), SILENT_MS);
+      limit.restart(SILENT_MS);
       this.#receive(message);
       if (this.#findings.size >= MAX_FINDINGS) child.kill();
     });
@@ -107,7 +108,7 @@ export class Fuzzer {
       number | null,
       string | null,
     ];
-    clearTimeout(timer);
+    limit.stop();
     this.#executions += this.#latest.executions;
     if (code !== 0 && this.#findings.size < MAX_FINDINGS)
       await this.#examine(signal ?? `exit code ${code}`);
@@ -143,9 +144,9 @@ export class Fuzzer {
       if (message.kind === "replayed") cpuMs = message.cpuMs;
       this.#receive(message);
     });
-    const timer = setTimeout(() => child.kill("SIGKILL"), REPLAY_LIMIT_MS);
+    const limit = new CpuLimit(child, REPLAY_LIMIT_MS);
     const [code] = (await once(child, "close")) as [number | null];
-    clearTimeout(timer);
+    limit.stop();
     // Otherwise the machine was busy.
     if (cpuMs > MAX_CPU_MS)
       this.#add(nameOf(input), "hang", input, `${cpuMs} ms of CPU time`);
