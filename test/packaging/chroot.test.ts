@@ -9,6 +9,8 @@ import { buildPackage, missingBuild, missingProgram } from "./package-tree.js";
 
 t.comment("timeout=900000");
 
+const UNIT = "usr/lib/systemd/system/xo-server.service";
+
 const skip =
   missingBuild() ||
   missingProgram("debootstrap") ||
@@ -33,6 +35,13 @@ t.test(
     };
 
     install("1.0.0");
+    const unit = readFileSync(debian.path(UNIT), "utf8");
+    const programs = [...unit.matchAll(/^Exec\w+=(\S+)/gm)].map(
+      ([, program]) => program!,
+    );
+    t.equal(programs.length, 2);
+    for (const program of programs)
+      t.ok(existsSync(debian.path(program)), `the unit runs ${program}`);
     const [pool] = await simulate(t);
     appendFileSync(
       debian.path("etc/xo-server/config.yaml"),
