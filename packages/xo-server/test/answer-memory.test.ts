@@ -66,6 +66,48 @@ t.test(
   },
 );
 
+for (const [only, most] of [
+  ["v", 28],
+  ["h", 100],
+] as const)
+  t.test(`a year of ${only} alone may have ${most} MiB`, async (t) => {
+    const { parts } = setUp();
+    const chunks = endless();
+    const { host } = hostOf(chunks);
+    const year = { step: 86_400, start: -366 * 86_400, rows: 366, only };
+    await t.rejects(fetchMeasurements(host, year, parts), {
+      code: "ANSWER_TOO_LARGE",
+    });
+    t.ok(chunks.sent.chunks <= most, `${chunks.sent.chunks} MiB were received`);
+    t.ok(chunks.sent.chunks > most / 2);
+  });
+
+t.test(
+  "a body that the time limit cuts off is not taken for a complete one",
+  async (t) => {
+    const clock = new FakeClock();
+    const parts = { parser, clock, memory: new AnswerMemory() };
+    const body = new Readable({ read: () => undefined });
+    const host: StatsHost = {
+      id: "h",
+      pool: "p",
+      address: "192.0.2.1",
+      xapi: {
+        getStream: async ({ signal }) => {
+          // As Node.js ends a body without a length.
+          signal!.addEventListener("abort", () => void body.push(null));
+          return { status: 200, headers: {}, task: undefined, body };
+        },
+      },
+    };
+    const fetched = fetchMeasurements(host, few, parts);
+    body.push('{"meta": {"step": 5');
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.pass(30_000);
+    await t.rejects(fetched, { code: "CALL_TIMEOUT" });
+  },
+);
+
 t.test("an endless archive of a halted VM is refused", async (t) => {
   const { memory, parts } = setUp();
   const chunks = endless();

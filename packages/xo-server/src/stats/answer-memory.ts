@@ -17,18 +17,30 @@ interface OpenPart {
 }
 
 const MIB = 1024 * 1024;
-/** Maximum size of one answer: 1,000 VMs of a host with 30 columns each, for 366 days, are 240 MB. */
-export const MOST_BYTES = 256 * MIB;
-/** Maximum of the legend: 40,000 columns with names of 200 bytes. */
-const LEGEND_BYTES = 8 * MIB;
-/** Maximum of a row: 40,000 columns, with up to 26 bytes each. */
-const ROW_BYTES = MIB;
+/** Maximum size of one answer: 1,000 VMs of a host with 30 columns each, for 168 hours, are 100 MB. */
+export const MOST_BYTES = 128 * MIB;
 /** Rows that an answer may have more than expected: measured meanwhile, or of a clock that was set. */
 const SPARE_ROWS = 2;
 
+/** What the answer describes. */
+export type AnswerScope = "host and VMs" | "host" | "VM";
+
+/** Maximum sizes in bytes: of the names of the columns, with 200 each, and of a row, with 26 for each column. */
+const PARTS: Readonly<
+  Record<AnswerScope, { readonly legend: number; readonly row: number }>
+> = {
+  // 40,000 columns.
+  "host and VMs": { legend: 8 * MIB, row: MIB },
+  // 10,000 columns: 448 CPUs have 9,000.
+  host: { legend: 2 * MIB, row: MIB / 4 },
+  // 2,500 columns: 255 disks with 10 each.
+  VM: { legend: MIB / 2, row: MIB / 16 },
+};
+
 /** Maximum size of an answer with so many rows, in bytes. */
-export function answerLimit(rows: number): number {
-  return Math.min(MOST_BYTES, LEGEND_BYTES + (rows + SPARE_ROWS) * ROW_BYTES);
+export function answerLimit(scope: AnswerScope, rows: number): number {
+  const { legend, row } = PARTS[scope];
+  return Math.min(MOST_BYTES, legend + (rows + SPARE_ROWS) * row);
 }
 
 /**

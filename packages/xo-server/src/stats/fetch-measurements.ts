@@ -82,13 +82,15 @@ async function fetchTable(
     start: String(start),
     ...(only === undefined ? {} : { vm_uuid: only }),
   };
+  const whole = only === undefined ? "host and VMs" : "VM";
+  const scope = only === id ? "host" : whole;
   return fetchWithin(
     {
       open: (signal) =>
         xapi.getStream({ path: "/rrd_updates", query, host: address, signal }),
       decode: (body) => parts.parser.readXport(body, id, known),
     },
-    { method: "rrd_updates", ms: withinMs, bytes: answerLimit(rows) },
+    { method: "rrd_updates", ms: withinMs, bytes: answerLimit(scope, rows) },
     parts,
   );
 }
@@ -172,7 +174,10 @@ async function collectWithin(
       body.destroy();
       throw new XoError("ANSWER_TOO_LARGE", { bytes, limit });
     }
-    return await collectBody(body, part);
+    const parts = await collectBody(body, part);
+    // A body without a length looks complete when its connection is closed.
+    abort.signal.throwIfAborted();
+    return parts;
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     throw new XoError("CALL_TIMEOUT", { method, ms }, error);
