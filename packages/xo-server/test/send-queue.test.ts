@@ -70,6 +70,7 @@ function setUp() {
   const wire = new FakeWire(socket);
   const clock = new FakeClock();
   let stuck = 0;
+  let behind = 0;
   const outbox = new SendQueue({
     socket: socket as unknown as WebSocket,
     connection: wire,
@@ -79,8 +80,12 @@ function setUp() {
       stuck++;
       socket.terminate();
     },
+    onBehind: () => {
+      behind++;
+    },
   });
-  return { socket, wire, clock, outbox, stuck: () => stuck };
+  const counts = { stuck: () => stuck, behind: () => behind };
+  return { socket, wire, clock, outbox, ...counts };
 }
 
 /** Promises that are ready have run. */
@@ -101,6 +106,28 @@ function countedStream(parts: number, bytes: number) {
   }
   return { seen, stream: new JsonStream(make()) };
 }
+
+t.test(
+  "that a client has much unread is reported for messages and parts of streams",
+  async (t) => {
+    const { socket, outbox, behind } = setUp();
+    outbox.send("x".repeat(200_000));
+    t.equal(behind(), 0);
+    outbox.send("x".repeat(100_000));
+    t.equal(behind(), 1);
+    t.equal(outbox.unsentBytes, 300_000);
+    socket.take();
+    outbox.send(countedStream(3, 200_000).stream);
+    await settle();
+    t.equal(behind(), 2, "before the third part");
+    const waiting = "x".repeat(300_000);
+    outbox.send(countedStream(1, 2_000_000).stream);
+    await settle();
+    const before = behind();
+    outbox.send(waiting);
+    t.equal(behind(), before + 1, "also what waits for the end of a stream");
+  },
+);
 
 t.test("a stream is one message in fragments", async (t) => {
   const { socket, outbox } = setUp();

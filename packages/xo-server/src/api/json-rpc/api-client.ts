@@ -8,6 +8,7 @@ import { toCallContext, type Permission } from "../../operations/operation.js";
 import type { Session } from "../../auth/session.js";
 import { isDeeperThan } from "../http/json-depth.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
+import type { SlowClient } from "./unsent-bytes.js";
 import { SendQueue, type CorkableConnection } from "./send-queue.js";
 import type { RateLimits } from "../../limits/rate-limits.js";
 import type { LimitedSocket, SocketLimits } from "./socket-limits.js";
@@ -33,6 +34,8 @@ export interface ApiClientOptions {
   readonly userRates: RateLimits;
   readonly limits: Pick<SocketLimits, "setAnonymous">;
   readonly hits: LimitHits;
+  /** Called when something is sent while the client has much unread. Default: nothing. */
+  readonly onBehind?: () => void;
   /**
    * Called when a call has ended after the connection was closed: it may have signed in or
    * subscribed the client, which has disconnected. Default: nothing.
@@ -59,7 +62,7 @@ const MESSAGES_PER_TURN = 64;
  * One WebSocket connection of the API. Messages above the rate limit are delayed,
  * not rejected: the socket is paused meanwhile.
  */
-export class ApiClient implements Client, LimitedSocket {
+export class ApiClient implements Client, LimitedSocket, SlowClient {
   readonly rateKey: string;
   readonly #socket: WebSocket;
   readonly #options: ApiClientOptions;
@@ -89,8 +92,9 @@ export class ApiClient implements Client, LimitedSocket {
       clock,
       maxBufferedBytes,
       onStalled: () => {
-        this.#closeStalled();
+        this.closeStalled();
       },
+      ...(options.onBehind === undefined ? {} : { onBehind: options.onBehind }),
     });
     this.rateKey = options.rateKey;
     this.#socket.on("message", (data, isBinary) => {
@@ -119,6 +123,14 @@ export class ApiClient implements Client, LimitedSocket {
   setSession(session: Session | undefined): void {
     this.#session = session;
     this.#options.limits.setAnonymous(this, session === undefined);
+  }
+
+  get unsentBytes(): number {
+    return this.#sendQueue.unsentBytes;
+  }
+
+  get owner(): string {
+    return this.#session?.userId ?? this.rateKey;
   }
 
   trySend(message: Buffer): boolean {
@@ -195,7 +207,7 @@ export class ApiClient implements Client, LimitedSocket {
    */
   #takeTokens(cost: number): number {
     const { userRates } = this.#options;
-    const shared = userRates.bucketOf(this.#session?.userId ?? this.rateKey);
+    const shared = userRates.bucketOf(this.owner);
     const waitMs = Math.max(this.#bucket.waitMs(cost), shared.waitMs(cost));
     if (waitMs === 0) {
       this.#bucket.take(cost);
@@ -236,7 +248,7 @@ export class ApiClient implements Client, LimitedSocket {
       this.close(this.#closing.reason);
   }
 
-  #closeStalled(): void {
+  closeStalled(): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const { logger, address, hits } = this.#options;
     hits.count("slow_reader");

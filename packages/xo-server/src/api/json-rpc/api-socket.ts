@@ -1,3 +1,4 @@
+import { machineMemory } from "@xo-server/inventory";
 import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,6 +14,7 @@ import type { ClientAddresses } from "../http/client-address.js";
 import { RateLimits, toRateKey } from "../../limits/rate-limits.js";
 import { endWithResponse } from "../http/raw-response.js";
 import { SocketLimits } from "./socket-limits.js";
+import { UnsentBytes, unsentBytesLimit } from "./unsent-bytes.js";
 
 export interface ApiSocketOptions {
   readonly limits: Pick<
@@ -32,6 +34,8 @@ export interface ApiSocketOptions {
   readonly permission: Permission;
   /** Called when a client has disconnected, and again when a call of it ends later. */
   readonly onClose: (client: ApiClient) => void;
+  /** Maximum of bytes that all clients together have not read. Default: a share of the memory. */
+  readonly maxUnsentBytes?: number;
   /** Filled with the connected clients, for status and metrics. Default: a set of its own. */
   readonly connected?: Set<ApiClient>;
   /** Handles upgrades on other paths. @returns false: unknown path. Default: all are rejected. */
@@ -79,6 +83,11 @@ export function attachApiSocket(
     options.limits.maxMessagesPerUserPerSecond,
     clock,
   );
+  const unsent = new UnsentBytes({
+    clients,
+    limitBytes: options.maxUnsentBytes ?? unsentBytesLimit(machineMemory()),
+    clock,
+  });
   const sockets = createSockets(options.limits);
   const accept = (webSocket: WebSocket, request: IncomingMessage) => {
     const { address } = clientAddresses.resolve(request);
@@ -91,6 +100,9 @@ export function attachApiSocket(
       connection: request.socket,
       address,
       rateKey: toRateKey(address),
+      onBehind: () => {
+        unsent.check();
+      },
       onLateEnd: () => {
         options.onClose(client);
       },

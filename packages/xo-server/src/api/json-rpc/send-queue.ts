@@ -19,6 +19,8 @@ export interface SendQueueOptions {
   readonly maxBufferedBytes: number;
   /** Called when the client does not read. */
   readonly onStalled: () => void;
+  /** Called when something is sent while much is unsent. Default: nothing. */
+  readonly onBehind?: () => void;
 }
 
 /** Maximum number of bytes of a stream that are produced ahead of the client. */
@@ -58,6 +60,11 @@ export class SendQueue {
     };
   }
 
+  /** Number of bytes that the client has not read. */
+  get unsentBytes(): number {
+    return this.#options.socket.bufferedAmount + this.#waitingBytes;
+  }
+
   send(message: SocketMessage): void {
     const { socket } = this.#options;
     if (!this.#isOpen()) return;
@@ -66,8 +73,12 @@ export class SendQueue {
       this.#cork();
       socket.send(message, text);
     } else void this.#stream(message);
-    if (socket.bufferedAmount + this.#waitingBytes > this.#limit())
-      this.#options.onStalled();
+    if (this.unsentBytes > this.#limit()) this.#options.onStalled();
+    else this.#reportIfBehind();
+  }
+
+  #reportIfBehind(): void {
+    if (this.unsentBytes > SKIP_ABOVE_BYTES) this.#options.onBehind?.();
   }
 
   /** @returns false: skipped, because too many bytes are unsent */
@@ -137,6 +148,7 @@ export class SendQueue {
   /** Resolves when the next part may be produced. */
   async #sendPart(part: Buffer, onSent: (part: Buffer) => void): Promise<void> {
     const { socket, clock, onStalled } = this.#options;
+    this.#reportIfBehind();
     if (socket.bufferedAmount + part.length <= READ_AHEAD_BYTES) {
       socket.send(part, fragment, () => {
         onSent(part);
