@@ -128,6 +128,10 @@ export const errorTable = {
     "another server has taken over {subject}: nothing was changed here",
     503,
   ),
+  TASK_TAKEN_OVER: row(
+    "another server has taken over this request: task {id} shows what was done",
+    503,
+  ),
   STORE_MISSING: row("{where} {reason}: {remedy}", 500),
   STORE_OUTDATED: row(
     "{where} has lost what was written last ({reason}): {remedy}",

@@ -471,3 +471,85 @@ t.test(
     t.equal(clock.waiting, 0);
   },
 );
+
+const fence = { subject: "tasks:here", owner: "here", epoch: 1 };
+const creation = {
+  name: "create",
+  objectType: "SR",
+  objectId: "s",
+  userId: "u",
+  params: {},
+};
+
+/** What has become of a promise. */
+function follow(promise: Promise<unknown>): { state: string } {
+  const followed = { state: "pending" };
+  promise.then(
+    () => (followed.state = "resolved"),
+    (error: unknown) => (followed.state = (error as XoError).code),
+  );
+  return followed;
+}
+
+t.test(
+  "of several servers, one continues an operation only when its state is in the database",
+  async (t) => {
+    const lease = new HeldLease(fence, new FakeClock(), Infinity);
+    const { tasks, store, clock } = setUp(t, true, lease);
+    const { id, work, end } = await begin(tasks);
+    store.isGone = true;
+    const persisted = follow(work.persistState({ disk: "d" }));
+    await settle();
+    clock.pass(60_000);
+    await settle();
+    t.equal(persisted.state, "pending");
+    store.isGone = false;
+    clock.pass(1_000);
+    await settle();
+    t.equal(persisted.state, "resolved");
+    t.match(store.rows.get(id)?.body, { kept: { disk: "d" } });
+
+    store.isGone = true;
+    const unpersisted = follow(work.persistState({ disk: "d", isWhole: true }));
+    await settle();
+    lease.lose();
+    clock.pass(1_000);
+    await settle();
+    t.equal(unpersisted.state, "pending", "another server has adopted it");
+    end();
+  },
+);
+
+t.test(
+  "of several servers, one reports a result when no other can undo it any more",
+  async (t) => {
+    const lease = new HeldLease(fence, new FakeClock(), Infinity);
+    const { tasks, store, clock } = setUp(t, true, lease);
+    const create = async () => {
+      let end!: (result: string) => void;
+      const { result } = await tasks.run(
+        creation,
+        () => new Promise((resolve) => (end = resolve)),
+      );
+      store.isGone = true;
+      end("d");
+      await settle();
+      const reported = follow(result);
+      clock.pass(20_000);
+      await settle();
+      t.equal(reported.state, "pending");
+      return reported;
+    };
+    const reported = await create();
+    store.isGone = false;
+    clock.pass(1_000);
+    await settle();
+    t.equal(reported.state, "resolved");
+
+    const lost = await create();
+    lease.lose();
+    clock.pass(1_000);
+    await settle();
+    t.equal(lost.state, "TASK_TAKEN_OVER", "another server has adopted it");
+  },
+);

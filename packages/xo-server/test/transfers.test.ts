@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fastify from "fastify";
 import t, { type Test } from "tap";
 import { XoError } from "@xo-server/model";
+import { HeldLease } from "../src/cluster/held-lease.js";
 import { OneTimePaths } from "../src/transfers/one-time-paths.js";
 import { addOneTimePaths } from "../src/api/transfers/one-time-routes.js";
 import type { AuditedCall } from "../src/operations/audit.js";
@@ -32,13 +33,20 @@ const subject = {
 
 const MiB = 2 ** 20;
 
-async function setUp(t: Test) {
+/** @param lease of one of several servers */
+async function setUp(t: Test, lease?: HeldLease) {
   const clock = new FakeClock();
   const written: AuditedCall[] = [];
   let onWritten: () => void = () => undefined;
   const store = new FakeTaskStore();
   const logger = { warn: () => undefined };
-  const tasks = new Tasks({ store, owner: "here", clock, logger });
+  const tasks = new Tasks({
+    store,
+    owner: "here",
+    clock,
+    logger,
+    ...(lease && { lease: () => lease, isShared: true }),
+  });
   const paths = new OneTimePaths({ clock });
   const transfers = new Transfers({
     paths,
@@ -315,6 +323,48 @@ t.test("an upload that is refused is answered", async (t) => {
   t.equal(answer.status, 499);
   t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
 });
+
+t.test(
+  "an upload whose task another server has adopted is not reported as successful",
+  async (t) => {
+    const fence = { subject: "server/here", owner: "here", epoch: 1 };
+    for (const isReceived of [false, true]) {
+      const lease = new HeldLease(fence, new FakeClock(), Infinity);
+      const { transfers, url, outcome, store, clock } = await setUp(t, lease);
+      const { $sendTo } = await transfers.offerUpload(subject, async () => {
+        // The database is cut off; later another server has the lease.
+        while (store.rows.size === 0) await nextTurn();
+        store.isGone = true;
+        setImmediate(() => {
+          if (!isReceived) lease.lose();
+        });
+        if (!isReceived) return new Promise(() => undefined);
+        return "made";
+      });
+      const sent = fetch(url + $sendTo, { method: "POST", body: "x" });
+      let isAnswered = false;
+      void sent.then(() => (isAnswered = true));
+      while (!store.isGone) await nextTurn();
+      if (isReceived) {
+        for (let i = 0; i < 20; i++) {
+          await nextTurn();
+          clock.pass(100);
+        }
+        t.notOk(isAnswered, "while its end is not stored");
+        lease.lose();
+      }
+      while (!isAnswered) {
+        await nextTurn();
+        clock.pass(100);
+      }
+      const answer = (await (await sent).json()) as object;
+      t.match(answer, { error: /^another server has taken over/ });
+      t.match((await outcome()).outcome, {
+        error: { code: "TASK_TAKEN_OVER" },
+      });
+    }
+  },
+);
 
 t.test("an aborted task ends its operation", async (t) => {
   const { transfers, url, outcome, store, tasks } = await setUp(t);

@@ -221,7 +221,7 @@ export class Runs {
     }
     // Another server may adopt the run and continue it.
     ended.catch((error: unknown) => {
-      if (isLeaseLost(error)) this.#drop(run.id);
+      if (isTakenOver(error)) this.#drop(run.id);
     });
     return { run, ended };
   }
@@ -280,8 +280,11 @@ const jobDeleted: RunOutcome = {
   body: { reason: "the job was deleted" },
 };
 
-function isLeaseLost(error: unknown): boolean {
-  return error instanceof XoError && error.code === "LEASE_LOST";
+function isTakenOver(error: unknown): boolean {
+  return (
+    error instanceof XoError &&
+    (error.code === "LEASE_LOST" || error.code === "TASK_TAKEN_OVER")
+  );
 }
 
 /** The operation whose `resume` continues a run. */

@@ -52,6 +52,10 @@ export class RunningTask {
   readonly persistedState: object | undefined;
   /** If this lease is lost, the task belongs to another server. */
   readonly lease: HeldLease | undefined;
+  /** Resolves after the end of the task: whether it is in the database; false: another server continues the task. */
+  readonly isStored: Promise<boolean>;
+  /** To be called by `Tasks` only. */
+  readonly setStored: (isStored: boolean) => void;
   readonly #owner: string;
   readonly #abort = new AbortController();
 
@@ -67,6 +71,9 @@ export class RunningTask {
     this.persistedState = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
     this.lease = lease?.();
+    let setStored: (isStored: boolean) => void = () => undefined;
+    this.isStored = new Promise((resolve) => (setStored = resolve));
+    this.setStored = setStored;
     // Each running call of a bulk adds a listener.
     setMaxListeners(0, this.#abort.signal);
     const params = bounded(subject.params);

@@ -15,6 +15,8 @@ export interface TaskJournalOptions {
 const WRITE_MS = 1_000;
 /** A failed write is retried after this time, in ms. */
 const RETRY_MS = 5_000;
+/** The same, while the task waits for it. */
+const WAITING_RETRY_MS = 500;
 /** Maximum number of ended tasks that could not be written. */
 const MOST_UNWRITTEN = 1_000;
 
@@ -69,6 +71,22 @@ export class TaskJournal {
     return problem;
   }
 
+  /**
+   * Writes the task until it is in the database. A single server does not wait for that: no other one
+   * could adopt the task.
+   * @returns false: another server has adopted the task
+   */
+  async writeDurably(task: RunningTask): Promise<boolean> {
+    for (;;) {
+      const problem = await this.write(task);
+      if (problem === undefined || task.lease === undefined) return true;
+      if (task.lease.isLost || isLeaseLost(problem)) return false;
+      await new Promise<void>((resolve) =>
+        this.#options.clock.setTimeout(resolve, WAITING_RETRY_MS),
+      );
+    }
+  }
+
   /** Another server has adopted the task: nothing about it is written here any more. */
   drop(task: RunningTask): void {
     this.#options.clock.clearTimeout(this.#timers.get(task));
@@ -90,9 +108,9 @@ export class TaskJournal {
       this.#unwritten.delete(task.id);
       return undefined;
     } catch (error) {
-      if (error instanceof XoError && error.code === "LEASE_LOST") {
+      if (isLeaseLost(error)) {
         this.#unwritten.delete(task.id);
-        return error;
+        return error as Error;
       }
       warnUnlessUnavailable(
         logger,
@@ -113,4 +131,8 @@ export class TaskJournal {
       for (const one of this.#unwritten.values()) void this.#put(one);
     }, RETRY_MS);
   }
+}
+
+function isLeaseLost(error: unknown): boolean {
+  return error instanceof XoError && error.code === "LEASE_LOST";
 }

@@ -2,6 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Task } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
+import { CancelChecks } from "./cancel-checks.js";
 import { pause } from "./pause.js";
 import type { Logger } from "../log/logger.js";
 import { OtherServerTasks } from "./other-server-tasks.js";
@@ -18,7 +19,6 @@ import type { TaskQuery } from "./task-query.js";
 import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
-import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
 export interface TasksOptions extends Pick<RunningTaskOptions, "canResume"> {
   readonly store: TaskStore;
@@ -41,7 +41,7 @@ export interface PendingTask {
   readonly end: (how: () => void) => void;
 }
 
-/** Interval of reading the database for tasks and cancellations of other servers, in ms. */
+/** Interval of reading the database for tasks of other servers, in ms. */
 const POLL_MS = 1_000;
 /** Number of rows of a list that are read at a time. */
 const PAGE = 250;
@@ -59,7 +59,8 @@ export class Tasks {
   readonly #foreign: OtherServerTasks;
   readonly #steps: StepJournal;
   readonly #listeners: TaskListeners;
-  #cancelCheckTimer: unknown;
+  /** Absent: there is only one server. */
+  readonly #cancelChecks: CancelChecks | undefined;
   #isLeaving = false;
 
   constructor(options: TasksOptions) {
@@ -70,6 +71,10 @@ export class Tasks {
       clock: options.clock,
       isRunning: (id) => this.#running.has(id),
     });
+    this.#cancelChecks =
+      options.isShared === true
+        ? new CancelChecks({ ...options, running: this.#running })
+        : undefined;
     this.#foreign = new OtherServerTasks({
       ...options,
       notify: (change) => {
@@ -94,7 +99,9 @@ export class Tasks {
       },
       // A task that is only prepared is persisted by `follow`.
       onKeep: async (task) => {
-        if (this.#running.has(task.id)) await this.#journal.write(task);
+        if (!this.#running.has(task.id)) return;
+        const isStored = await this.#journal.writeDurably(task);
+        if (!isStored) await new Promise(() => undefined);
       },
     };
   }
@@ -156,15 +163,14 @@ export class Tasks {
     let end: PendingTask["end"] = () => undefined;
     const decided = new Promise<() => void>((resolve) => (end = resolve));
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
-    this.#scheduleCancelCheck();
+    this.#cancelChecks?.schedule();
     if (toView(before).abortionRequestedAt !== undefined) task.abort();
     return { task, end };
   }
 
   /**
    * Runs code as a task that clients can follow.
-   * @returns when the start of the task is persisted; the result rejects with
-   *   LEASE_LOST when another server has adopted the task
+   * @returns when the start of the task is persisted; the result is that of `outcomeOf`
    */
   async run<T>(
     subject: TaskSubject,
@@ -173,7 +179,20 @@ export class Tasks {
     const task = this.prepare(subject);
     const result = run(task.node);
     await this.follow(task, result);
-    return { id: task.id, result: task.lease?.whileHeld(result) ?? result };
+    return { id: task.id, result: this.outcomeOf(task, result) };
+  }
+
+  /**
+   * Settles as the result of the task does, but when its end is in the database: before that, another
+   * server that adopts the task may undo what was done.
+   * @throws XoError TASK_TAKEN_OVER
+   */
+  async outcomeOf<T>(task: RunningTask, result: Promise<T>): Promise<T> {
+    if (task.lease === undefined) return result;
+    // It is awaited below; this handler prevents an unhandled rejection until then.
+    result.catch(() => undefined);
+    if (await task.isStored) return result;
+    throw new XoError("TASK_TAKEN_OVER", { id: task.id });
   }
 
   /**
@@ -193,7 +212,7 @@ export class Tasks {
     );
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
     this.#listeners.notifyUpdate(task);
-    this.#scheduleCancelCheck();
+    this.#cancelChecks?.schedule();
     const problem = await begun;
     if (problem === undefined || task.lease === undefined) return;
     task.abort();
@@ -324,22 +343,28 @@ export class Tasks {
       // Another server may have adopted the task: nothing about it is written here any more.
       this.#dropped.add(task.id);
       if (this.#running.delete(task.id)) this.#journal.drop(task);
+      task.setStored(false);
       return;
     }
-    if (this.#isLeaving) return;
+    if (this.#isLeaving) return task.setStored(false);
     end();
     const problem = await this.#journal.writeEnd(task);
     this.#running.delete(task.id);
     // The task is pending in the database: the server that continues it needs the steps.
-    if (problem === undefined) await this.#steps.forget(task.id);
-    else if (task.lease !== undefined) this.#dropped.add(task.id);
+    if (problem === undefined) {
+      task.setStored(true);
+      await this.#steps.forget(task.id);
+    } else if (task.lease !== undefined) {
+      this.#dropped.add(task.id);
+      task.setStored(await this.#journal.writeDurably(task));
+    }
   }
 
   stop(): void {
     this.#journal.stop();
     this.#listeners.stop();
     this.#foreign.stop();
-    this.#options.clock.clearTimeout(this.#cancelCheckTimer);
+    this.#cancelChecks?.stop();
   }
 
   async #getStored(
@@ -347,12 +372,12 @@ export class Tasks {
     reader: TaskReader,
     wait: { readonly signal: AbortSignal } | undefined,
   ): Promise<TaskView | undefined> {
-    const { store, owner, clock } = this.#options;
+    const { store, owner, clock, isShared = false } = this.#options;
     for (;;) {
       const task =
         this.#journal.unwritten(id)?.toTask() ?? (await store.get(id));
       if (task === undefined || !mayRead(reader, task)) return undefined;
-      const isHere = task.owner === owner && !this.#isShared;
+      const isHere = task.owner === owner && !isShared;
       const ends = task.status !== "pending" || isHere;
       if (ends || wait === undefined || wait.signal.aborted)
         return toView(task);
@@ -360,31 +385,10 @@ export class Tasks {
     }
   }
 
-  get #isShared(): boolean {
-    return this.#options.isShared === true;
-  }
-
   #viewOf(stored: Task): TaskView {
     const task =
       this.#running.get(stored.id)?.task ?? this.#journal.unwritten(stored.id);
     return task?.node.view() ?? toView(stored);
-  }
-
-  /** Cancels tasks of this server on request of other servers. */
-  #scheduleCancelCheck(): void {
-    const { isShared, clock, store, owner, logger } = this.#options;
-    if (isShared !== true || this.#cancelCheckTimer !== undefined) return;
-    const check = async () => {
-      try {
-        for (const id of await store.listCancelRequested(owner))
-          this.#running.get(id)?.task.abort();
-      } catch (error) {
-        warnUnlessUnavailable(logger, "cancellations could not be read", error);
-      }
-      this.#cancelCheckTimer = undefined;
-      if (this.#running.size > 0) this.#scheduleCancelCheck();
-    };
-    this.#cancelCheckTimer = clock.setTimeout(() => void check(), POLL_MS);
   }
 }
 

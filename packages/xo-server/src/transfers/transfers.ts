@@ -22,7 +22,7 @@ export interface TransfersOptions {
   /** Default: no audit log. */
   readonly audit?: Audit;
   /** Default: transfers have no tasks. */
-  readonly tasks?: Pick<Tasks, "prepare" | "follow">;
+  readonly tasks?: Pick<Tasks, "prepare" | "follow" | "outcomeOf">;
   /** Resolves when the mirror shows the pool of this object as it is now. Default: immediately. */
   readonly caughtUp?: (id: string) => Promise<void>;
   readonly clock: WallClock;
@@ -150,14 +150,14 @@ export class Transfers {
     { body, length, sha256 }: Delivery,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): Promise<unknown> {
-    const { work, end } = this.#begin(subject);
+    const { work, end, whileHeld } = this.#begin(subject);
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
     const meter = this.#meter(subject, work, { length, checksum });
     // Readers get the error; this handler prevents an unhandled rejection while there is no reader.
     meter.on("error", () => undefined);
     feed(body, meter);
     try {
-      const result = await receive({ body: meter, length }, work);
+      const result = await whileHeld(receive({ body: meter, length }, work));
       await this.#options.caughtUp?.(subject.object.id);
       await end({ bytes: meter.bytes, result });
       meter.destroy();
@@ -195,7 +195,10 @@ export class Transfers {
 
   #begin(subject: TransferSubject): {
     readonly work: TransferTask;
+    /** A result is reported when it is in the database. @throws XoError TASK_TAKEN_OVER: another server has adopted the task before */
     readonly end: (outcome: Outcome) => Promise<void>;
+    /** Settles as the promise does, but rejects as soon as another server may have adopted the task, or if the task cannot be stored. */
+    readonly whileHeld: <T>(promise: Promise<T>) => Promise<T>;
   } {
     const { tasks, audit } = this.#options;
     const { object, name, params, context, operation } = subject;
@@ -221,8 +224,13 @@ export class Transfers {
     });
     // The task or the caller awaits it later; this handler prevents an unhandled rejection until then.
     ended.catch(() => undefined);
+    let stored: Promise<unknown> = ended;
     if (task !== undefined) {
-      void tasks!.follow(task, ended);
+      stored = tasks!
+        .follow(task, ended)
+        .then(() => tasks!.outcomeOf(task, ended));
+      // It is awaited later; this handler prevents an unhandled rejection until then.
+      stored.catch(() => undefined);
       // After a crash of the server, the `resume` of the operation cleans up.
       void task.node.persistState({});
     }
@@ -235,8 +243,11 @@ export class Transfers {
       end: async (outcome) => {
         if (outcome.error !== undefined) gone.abort();
         settle(outcome);
+        if ("result" in outcome) await stored;
         await audit?.write(toEntry(subject, outcome));
       },
+      // Until `end` is called, it only rejects.
+      whileHeld: (promise) => Promise.race([promise, stored as Promise<never>]),
     };
   }
 }
