@@ -9,7 +9,7 @@ import {
 } from "@xo-server/model";
 import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
-import type { Address } from "./http/address.js";
+import type { Dialer } from "./http/dialer.js";
 import { createDeadline } from "./deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
 import { toXapiError } from "./login.js";
@@ -76,8 +76,8 @@ export interface CallExecutorOptions {
   readonly patienceMs: number;
   /** Aborted when the client is disconnected: nothing is sent from then on. */
   readonly closing: AbortSignal;
-  /** Finds out whether packets to and from a member are dropped. */
-  readonly checkMember: (address: Address) => void;
+  /** Finds out whether packets to and from a member are dropped, if there is another way to it. */
+  readonly dialer: Pick<Dialer, "check" | "hasOtherWay">;
 }
 
 /**
@@ -233,19 +233,22 @@ export class CallExecutor {
     request: RpcRequest,
     connected: Connected,
   ): Promise<RpcAnswer> {
-    const { clock, rpc, session, checkMember } = this.#options;
+    const { clock, rpc, session, dialer } = this.#options;
     const { patienceMs: ms } = this.#options;
     const { method, onAnswerStart } = request;
     const probing = clock.setTimeout(() => {
       const error = new XoError("CALL_TIMEOUT", { method, ms });
       void session.probe(connected, error);
     }, ms);
-    const checking = clock.setTimeout(() => {
-      checkMember(connected.address);
-    }, CHECK_MS);
+    // Most clients have no other way: they need no second timer for each call.
+    const checking = dialer.hasOtherWay
+      ? clock.setTimeout(() => {
+          dialer.check(connected.address);
+        }, CHECK_MS)
+      : undefined;
     const stop = () => {
       clock.clearTimeout(probing);
-      clock.clearTimeout(checking);
+      if (checking !== undefined) clock.clearTimeout(checking);
     };
     try {
       return await rpc.send({

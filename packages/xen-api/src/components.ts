@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Logger } from "@xo-server/kit";
 import { CallQueue } from "./call-queue.js";
 import { CallExecutor } from "./call-executor.js";
@@ -52,6 +53,8 @@ export function createComponents(
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
   const patienceMs = settings.eventTimeoutMs + settings.eventGraceMs;
   const closing = new AbortController();
+  // Each call whose result is unknown waits for it.
+  setMaxListeners(0, closing.signal);
   const executor = new CallExecutor({
     session,
     rpc,
@@ -60,9 +63,7 @@ export function createComponents(
     label,
     patienceMs,
     closing: closing.signal,
-    checkMember: (address) => {
-      dialer.check(address);
-    },
+    dialer,
   });
   const pacing = new EventPacing(clock);
   const marked = new MarkedTasks(executor);
