@@ -110,7 +110,7 @@ export function isAnswerLost(error: unknown): boolean {
 }
 
 /** Whether nothing was received that could be an answer. */
-function isAnswerMissing(error: unknown): boolean {
+export function isAnswerMissing(error: unknown): boolean {
   return (
     isNetworkError(error) ||
     (error instanceof XoError && error.code === "CALL_TIMEOUT")

@@ -7,3 +7,6 @@ export const CREATION_MARK = "xo-creation";
 export function creationMark(): Readonly<Record<string, string>> {
   return { [CREATION_MARK]: randomUUID() };
 }
+
+/** Key in other_config of XAPI tasks: identifies the call that has created the task. */
+export const CALL_MARK = "xo-call";

@@ -1,5 +1,5 @@
 export { createXapi } from "./create-xapi.js";
-export { creationMark } from "./creation-mark.js";
+export { CALL_MARK, creationMark } from "./creation-mark.js";
 export { DelegatingXapi } from "./delegating-xapi.js";
 export {
   DEFAULT_EVENT_GRACE_MS,

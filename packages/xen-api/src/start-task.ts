@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { XapiComponents } from "./components.js";
-import { isAnswerLost } from "./acting-call.js";
+import { isAnswerLost, isAnswerMissing } from "./acting-call.js";
+import { CALL_MARK } from "./creation-mark.js";
+import type { TaskMarks } from "./marked-tasks.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
 /**
@@ -16,12 +19,17 @@ const SEARCH_AGAIN_MS = 2_000;
  * lists that may fail.
  */
 const SEARCHES = 2;
+/**
+ * Time in which a request that was lost may still arrive, in ms: the system sends it again for up to a
+ * quarter of an hour.
+ */
+const ARRIVAL_MS = 15 * 60_000;
 
 /**
- * Calls `Async.<method>`, once. A task with marks is also found if the answer is lost: the events report it, or, after
- * the connection has failed, the list of tasks has it.
+ * Calls `Async.<method>`, once. Its task has marks, so that it is also found if the answer is lost: the events report
+ * it, or, after the connection has failed, the list of tasks has it.
  * @returns the reference of the task
- * @throws XapiError, XoError; after a network error no task was found, but the pool may have got the call
+ * @throws XapiError, XoError; RESULT_UNKNOWN: no task was found, but the pool may have got the call
  */
 export async function startTask(
   parts: XapiComponents,
@@ -29,9 +37,7 @@ export async function startTask(
   params: readonly unknown[],
   options: AsyncCallOptions,
 ): Promise<string> {
-  const { marks = {} } = options;
-  if (Object.keys(marks).length === 0)
-    return send(parts, { method, params, options });
+  const marks = marksOf(options);
   let isSent = false;
   const late = new AbortController();
   let stop = () => undefined as void;
@@ -44,6 +50,7 @@ export async function startTask(
     signal: late.signal,
     options: {
       ...options,
+      marks,
       beforeSend(session) {
         options.beforeSend?.(session);
         isSent = true;
@@ -56,7 +63,17 @@ export async function startTask(
   } catch (error) {
     if (!isSent || !isAnswerLost(error)) throw error;
     const ref = await search(parts, marks, found);
-    if (ref === undefined) throw error;
+    if (ref === undefined) {
+      // The call was answered: the error is the result.
+      if (!isAnswerMissing(error)) throw error;
+      const reason = (error as Error).message;
+      void reportArrival(parts, method, marks);
+      throw new XoError(
+        "RESULT_UNKNOWN",
+        { method: `Async.${method}`, reason },
+        error,
+      );
+    }
     parts.logger.info(
       `${parts.label}: the response to Async.${method} was lost, its XAPI task was found`,
     );
@@ -64,6 +81,31 @@ export async function startTask(
   } finally {
     stop();
   }
+}
+
+/** Entries by which the task of this call is known; the caller may need its own. */
+function marksOf({ marks = {} }: AsyncCallOptions): TaskMarks {
+  return Object.keys(marks).length === 0
+    ? { [CALL_MARK]: randomUUID() }
+    : marks;
+}
+
+/** Logs it if a call whose result was reported as unknown arrives nevertheless. Never rejects. */
+async function reportArrival(
+  { marked, settings: { clock }, closing, logger, label }: XapiComponents,
+  method: string,
+  marks: TaskMarks,
+): Promise<void> {
+  const arrived = new AbortController();
+  const stop = marked.expect(marks, (ref) => {
+    if (arrived.signal.aborted) return;
+    arrived.abort();
+    logger.warn(
+      `${label}: Async.${method} has arrived late, after its result was reported as unknown: it is carried out as XAPI task ${ref}`,
+    );
+  });
+  await pause(clock, ARRIVAL_MS, arrived.signal, closing.signal);
+  stop();
 }
 
 /** Gives up the connection of an answer that is overdue: others would wait for it in the queue. */

@@ -1,8 +1,15 @@
 import t, { type Test } from "tap";
-import { creationMark } from "../src/index.js";
-import { clientOf, startPool } from "./client.js";
+import type { Logger } from "@xo-server/kit";
+import { creationMark, type IndirectRoute } from "../src/index.js";
+import { clientOf, keepingLogger, startPool } from "./client.js";
+import { follow } from "./event-script.js";
 import { FakeClock, until } from "./fake-clock.js";
-import { poolScript, type FakeCall, type FakeReply } from "./fake-xapi.js";
+import {
+  poolScript,
+  TOKEN,
+  type FakeCall,
+  type FakeReply,
+} from "./fake-xapi.js";
 
 const TASK = "OpaqueRef:7a5c0000-0000-4000-8000-000000000001";
 const MARKS = { "xo-call": "part 1", "xo-epoch": "3" };
@@ -19,7 +26,11 @@ interface PoolAnswers {
   /** What it lists, each time. */
   readonly tasks?: readonly object[];
   /** To calls that have no other answer. */
-  readonly more?: (call: FakeCall) => FakeReply | undefined;
+  readonly more?: (
+    call: FakeCall,
+  ) => FakeReply | Promise<FakeReply> | undefined;
+  readonly logger?: Logger;
+  readonly route?: IndirectRoute;
 }
 
 /**
@@ -29,7 +40,7 @@ async function setUp(
   t: Test,
   requested: string,
   first: FakeReply,
-  { tasks = [], more = () => undefined }: PoolAnswers = {},
+  { tasks = [], more = () => undefined, ...options }: PoolAnswers = {},
 ) {
   const clock = new FakeClock();
   let isFirst = true;
@@ -49,7 +60,7 @@ async function setUp(
       return more(call);
     }),
   );
-  const xapi = clientOf(t, pool, { clock });
+  const xapi = clientOf(t, pool, { clock, ...options });
   await xapi.connect();
   // The client requests the addresses of the members by itself.
   await until(() => pool.methods.includes("host.get_all_records"));
@@ -204,9 +215,94 @@ for (const [name, reply] of Object.entries({
       });
       const call = xapi.callAsync("VM.clone", [], { marks: MARKS });
       await t.rejects(settled(call), {
-        code: /CALL_TIMEOUT|CONNECTION_LOST|BAD_ANSWER/,
+        code: "raw" in reply ? "BAD_ANSWER" : "RESULT_UNKNOWN",
       });
       t.equal(count(), 1, "it was not sent again");
     },
   );
+
+  t.test(
+    `the task of a call without marks of its own whose answer ${name} is found as well`,
+    async (t) => {
+      const config: Record<string, string> = {};
+      const { pool, xapi, settled } = await setUp(t, "Async.VM.clone", reply, {
+        tasks: [{ [TASK]: task(config) }],
+        more({ method }) {
+          if (method !== "task.get_record") return undefined;
+          return { value: task(config) };
+        },
+      });
+      const call = xapi.callAsync("VM.clone", []);
+      await until(() => pool.methods.includes("Async.VM.clone"));
+      const { head } = pool.calls.find(
+        ({ method }) => method === "Async.VM.clone",
+      )!;
+      const [, mark = ""] =
+        /X-Http-other-config-xo-call: (\S+)/.exec(head) ?? [];
+      t.match(mark, /^[0-9a-f-]{36}$/);
+      config["xo-call"] = mark;
+      t.equal(await settled(call), "x");
+    },
+  );
 }
+
+t.test(
+  "a call that arrives after its result was reported as unknown is logged",
+  async (t) => {
+    const logger = keepingLogger();
+    let arrives: (reply: FakeReply) => void = () => undefined;
+    const arrived = new Promise<FakeReply>((resolve) => (arrives = resolve));
+    const { xapi, settled } = await setUp(
+      t,
+      "Async.VM.clone",
+      { cut: true },
+      {
+        logger,
+        more: ({ method }) => (method === "event.from" ? arrived : undefined),
+      },
+    );
+    follow(xapi.events({ from: TOKEN }));
+    const call = xapi.callAsync("VM.clone", [], { marks: MARKS });
+    await t.rejects(settled(call), { code: "RESULT_UNKNOWN" });
+    const event = {
+      id: "1",
+      timestamp: "0.0",
+      class: "task",
+      operation: "add",
+      ref: TASK,
+      snapshot: task(MARKS),
+    };
+    arrives({
+      value: { events: [event], valid_ref_counts: { task: 1 }, token: TOKEN },
+    });
+    await until(() => logger.lines.some(({ level }) => level === "warn"));
+    t.match(
+      logger.lines.find(({ level }) => level === "warn")?.message,
+      `Async.VM.clone has arrived late, after its result was reported as unknown: it is carried out as XAPI task ${TASK}`,
+    );
+  },
+);
+
+t.test(
+  "it is only checked soon whether an answer is late if there is another way to the pool",
+  async (t) => {
+    for (const isAvailable of [false, true]) {
+      const { clock, xapi, arrived } = await setUp(
+        t,
+        "VM.get_record",
+        { silent: true },
+        {
+          route: {
+            isAvailable,
+            connect: () => new Promise(() => undefined),
+          },
+        },
+      );
+      const soonDue = () => clock.pending.filter((ms) => ms <= 2_000).length;
+      const before = soonDue();
+      void xapi.call("VM.get_record", ["OpaqueRef:vm"]).catch(() => undefined);
+      await arrived();
+      t.equal(soonDue() - before, isAvailable ? 1 : 0);
+    }
+  },
+);

@@ -1,6 +1,6 @@
 import { XapiError, type Ref } from "@xo-server/model";
-import type { Xapi } from "@xo-server/xen-api";
-import { CALL_MARK, type XapiTask } from "./xapi-task.js";
+import { CALL_MARK, type Xapi } from "@xo-server/xen-api";
+import type { XapiTask } from "./xapi-task.js";
 
 /** Result of a search for the XAPI task of a call whose task reference is not known. */
 export type FoundXapiTask =

@@ -1,4 +1,5 @@
 import {
+  CALL_MARK,
   DelegatingXapi,
   type AsyncCallOptions,
   type CallOptions,
@@ -10,7 +11,7 @@ import {
 import { XoError, type Ref } from "@xo-server/model";
 import type { Readable } from "node:stream";
 import type { TaskContext } from "./task-context.js";
-import { CALL_MARK, EPOCH_MARK, objectOfParams } from "./xapi-task.js";
+import { EPOCH_MARK, objectOfParams } from "./xapi-task.js";
 import type { XapiTaskLog } from "./xapi-task-log.js";
 
 type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;

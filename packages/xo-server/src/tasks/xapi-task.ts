@@ -48,8 +48,7 @@ export function toXapiTaskEnd(error: Error): XapiTaskEnd {
     : { status: "failure", message };
 }
 
-/** Keys in other_config of XAPI tasks: the part of our task, and the epoch of the lease under which it was started. */
-export const CALL_MARK = "xo-call";
+/** Key in other_config of XAPI tasks: the epoch of the lease under which the task was started. Beside it, CALL_MARK has the part of our task. */
 export const EPOCH_MARK = "xo-epoch";
 
 /**
