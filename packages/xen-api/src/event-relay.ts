@@ -37,6 +37,8 @@ export interface EventRelay {
   next(request: RelayRequest): Promise<EventAnswer | undefined>;
   /** An answer of XAPI to this client. The records may be read only before it returns. */
   onAnswer(answer: EventAnswer, followed: FollowedEvents): void;
+  /** The consumer has applied all changes up to the token, and no later ones. */
+  onApplied(token: string): void;
   /** event.from has failed, or the stream has ended: the next answer may come late, and begin at any position. */
   onBreak(): void;
 }

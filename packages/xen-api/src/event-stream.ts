@@ -100,6 +100,7 @@ export class EventStream {
       const relayed = await this.#nextRelayed();
       if (relayed !== undefined) {
         yield relayed;
+        this.#options.relay?.onApplied(this.#position.token);
         continue;
       }
       const polling = this.#next();
@@ -114,6 +115,7 @@ export class EventStream {
       this.#offer(next);
       this.#options.onAnswer();
       yield { kind: "changes", batches, token, validRefCounts };
+      this.#options.relay?.onApplied(token);
       await pacing.untilNextPoll({ token, startedAt, throttleMs }, signal);
     }
   }

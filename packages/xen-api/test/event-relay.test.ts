@@ -44,6 +44,7 @@ function fakeRelay(
   const left = [...answers];
   const requests: RelayRequest[] = [];
   const published: [EventAnswer, FollowedEvents][] = [];
+  const applied: string[] = [];
   let breaks = 0;
   const relay: EventRelay = {
     async next(request) {
@@ -57,12 +58,14 @@ function fakeRelay(
       return undefined;
     },
     onAnswer: (given, followed) => published.push([given, followed]),
+    onApplied: (token) => applied.push(token),
     onBreak: () => void breaks++,
   };
   return {
     relay,
     requests,
     published,
+    applied,
     get breaks() {
       return breaks;
     },
@@ -118,6 +121,8 @@ t.test(
     );
     t.same(polled(other), []);
     t.same(second.published, [], "they are not passed on again");
+    t.same(second.applied, [tokenOf(201), tokenOf(202)]);
+    t.same(first.applied, [tokenOf(201)]);
   },
 );
 

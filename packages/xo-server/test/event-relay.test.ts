@@ -4,6 +4,7 @@ import { PassThrough } from "node:stream";
 import { createParserPool } from "@xo-server/parser-pool";
 import type { EventAnswer, RelayRequest } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
+import type { ClassDigests } from "../src/event-relay/digest-frame.js";
 import { decodeAnswer, encodeAnswer } from "../src/event-relay/event-answer.js";
 import { FrameReader, FrameWriter } from "../src/event-relay/event-frames.js";
 import { createRelay } from "../src/event-relay/event-relays.js";
@@ -16,6 +17,7 @@ import {
   RelayMessages,
 } from "../src/event-relay/relay-messages.js";
 import {
+  DIGESTS_MS,
   HEARTBEAT_MS,
   MAX_ANSWER_BYTES,
   RelayServer,
@@ -66,14 +68,20 @@ async function createCluster(t: Test, key?: string) {
 type Cluster = Awaited<ReturnType<typeof createCluster>>;
 
 /** A server that sends events. */
-async function addSender(t: Test, cluster: Cluster) {
-  const { clock, logger, messages, servers } = cluster;
+async function addSender(
+  t: Test,
+  cluster: Cluster,
+  own: { readonly digests?: ClassDigests; readonly clock?: FakeClock } = {},
+) {
+  const { logger, messages, servers } = cluster;
+  const { digests = {}, clock = cluster.clock } = own;
   const name = `xo${servers.length + 2}`;
   const events = new RelayServer({
     messages,
+    mirror: { digestsOf: () => digests },
     self: { owner: name, instance: `1 ${name}` },
     clock,
-    wallClock: clock,
+    wallClock: cluster.clock,
     logger,
   });
   t.teardown(() => {
@@ -116,10 +124,12 @@ function createClient(
   { clock, logger, messages }: Cluster,
   peer: Peer,
 ) {
+  const compared: unknown[] = [];
   const client = new RelayClient({
     messages,
     self: { owner: "xo1", instance: "1 xo1" },
     decoder,
+    check: { compare: (...parts) => compared.push(parts) },
     clock,
     logger,
   });
@@ -136,7 +146,7 @@ function createClient(
     t.equal(first, undefined, "XAPI is asked until the stream is open");
     await until(() => client.figures.streams === 1);
   };
-  return { client, next, open };
+  return { client, next, open, compared };
 }
 
 t.test("a server receives the answers of XAPI from another one", async (t) => {
@@ -159,6 +169,77 @@ t.test("a server receives the answers of XAPI from another one", async (t) => {
   );
   t.match(client.figures, { streams: 1, answers: 3, failed: 0 });
   t.match(events.figures, { streams: 1, answers: 3, refused: 0 });
+});
+
+t.test(
+  "digests are compared when both servers have applied the same events, and no later ones",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const theirs = { VM: "1".repeat(16) };
+    // The clock of the receiver stands still: it waits for no heartbeats.
+    const clock = new FakeClock();
+    const sender = { digests: theirs, clock };
+    const { events, peer, publish } = await addSender(t, cluster, sender);
+    const { client, next, open, compared } = createClient(t, cluster, peer);
+    const sendDigests = (n: number) => {
+      clock.pass(DIGESTS_MS);
+      events.onApplied("p", tokenOf(n));
+    };
+    await publish(100);
+    await open();
+    await publish(101, "a");
+    sendDigests(101);
+    await next(100);
+    t.same(compared, [], "the mirror has not applied the answer");
+    client.onApplied("p", tokenOf(101));
+    t.same(compared, [["p", "xo2", theirs]]);
+
+    await publish(102, "b");
+    await next(101);
+    client.onApplied("p", tokenOf(102));
+    sendDigests(102);
+    await publish(103, "c");
+    await next(102);
+    t.equal(compared.length, 2, "digests that come later than the answer");
+
+    client.onApplied("p", tokenOf(103));
+    client.onAnswer("p");
+    sendDigests(103);
+    await publish(104, "d");
+    await next(103);
+    client.onApplied("p", tokenOf(104));
+    t.equal(compared.length, 2, "an answer of XAPI is being applied");
+
+    events.onApplied("p", tokenOf(104));
+    events.onApplied("p", tokenOf(103));
+    await publish(105, "e");
+    await next(104);
+    t.equal(compared.length, 2, "at intervals, and not of an old state");
+  },
+);
+
+t.test("a server of a version without digests gets none", async (t) => {
+  const cluster = await createCluster(t);
+  const { events, publish, send } = await addSender(t, cluster);
+  await publish(100);
+  const { sealed, answerId } = cluster.messages.sealRequest({
+    ...FOLLOWED,
+    poolId: "p",
+    from: "xo1",
+    to: "1 xo2",
+  });
+  const response = await send(sealed);
+  const header = response.headers.get(EVENTS_HEADER)!;
+  const { key } = cluster.messages.openAnswer(header, answerId)!;
+  events.onApplied("p", tokenOf(100));
+  await publish(101);
+  const reader = new FrameReader(Buffer.from(key, "base64"), MAX_ANSWER_BYTES);
+  const frames: Buffer[] = [];
+  for await (const chunk of response.body!) {
+    frames.push(...reader.read(Buffer.from(chunk as Uint8Array)));
+    if (frames.length === 2) break;
+  }
+  t.match(frames.map(String), ["", tokenOf(101)]);
 });
 
 t.test(
@@ -311,6 +392,7 @@ t.test("a stream without heartbeats is closed", async (t) => {
     key,
     from: tokenOf(1),
     clock,
+    onDigests: () => undefined,
     onClose: (reason) => reasons.push(reason),
   });
   const waiting = events.next({
@@ -551,10 +633,13 @@ t.test("a server publishes only answers of which it has all", async (t) => {
     client: {
       next: async () => void done.push("receive"),
       close: () => done.push("close"),
+      onAnswer: () => undefined,
+      onApplied: (_pool, token) => done.push(`compare ${token}`),
     },
     server: {
       publish: (_pool, { token }) => done.push(`publish ${token}`),
       end: () => done.push("end"),
+      onApplied: (_pool, token) => done.push(`digests ${token}`),
     },
     findSender: () => current.sender,
   });
@@ -566,10 +651,13 @@ t.test("a server publishes only answers of which it has all", async (t) => {
   const request = {} as RelayRequest;
   await relay.next(request);
   relay.onAnswer(idle("1"), FOLLOWED);
-  t.same(done.splice(0), ["close", "publish 1"]);
+  relay.onApplied("1");
+  t.same(done.splice(0), ["close", "publish 1", "digests 1"]);
   current.sender = peer;
   relay.onAnswer(idle("2"), FOLLOWED);
   t.same(done.splice(0), ["end"], "the next one would follow a gap");
+  relay.onApplied("2");
+  t.same(done.splice(0), ["compare 2"]);
   await relay.next(request);
   t.same(done.splice(0), ["end", "receive"]);
   relay.onBreak();

@@ -25,6 +25,7 @@ import {
   createEventRelays,
   type EventRelays,
 } from "../event-relay/event-relays.js";
+import type { ComparedMirror } from "../event-relay/digest-check.js";
 import { createTunnels, type Tunnels } from "../tunnels/tunnels.js";
 import { createIsolation, type Isolation } from "../isolation/isolation.js";
 import { DemoPools } from "../pools/demo-pools.js";
@@ -111,9 +112,8 @@ export async function startCore(
     stops,
   );
   const views = startObjects(inventory, options, stops);
-  const relays = startRelays({ store, cluster, parser }, options, stops);
   const between = startBetweenServers(
-    { store, cluster, xapiOf: (id) => pools.xapi(id) },
+    { store, cluster, parser, inventory, xapiOf: (id) => pools.xapi(id) },
     options,
     stops,
   );
@@ -124,7 +124,7 @@ export async function startCore(
         ...options,
         ...parser,
         inventory,
-        relayOf: relays?.relayOf,
+        relayOf: between.relays?.relayOf,
         routeOf: (id) => between.tunnels?.client.routeOf(id),
       }),
     forgetPool: (id) => inventory.removePool(id),
@@ -148,7 +148,6 @@ export async function startCore(
     audit: await startAudit({ store, cluster }, options, stops),
     inventory,
     copies,
-    relays,
     ...between,
     views,
     pools,
@@ -206,32 +205,56 @@ async function startMirror(
   return { inventory, copies };
 }
 
-/** Events of pools between servers; undefined: no other server has this database. */
+/** Events of pools between servers. */
 function startRelays(
-  { store, cluster, parser }: Pick<Core, "store" | "cluster" | "parser">,
+  { store, cluster, parser, inventory }: BetweenServersParts,
   { loggers, clock }: ServerOptions & { readonly clock: WallClock },
   stops: StopStack,
-): EventRelays | undefined {
-  if (!cluster.isShared) return undefined;
-  const { decoder } = parser;
-  const logger = loggers.named("xo:events");
-  const relays = createEventRelays({ store, cluster, decoder, clock, logger });
+): EventRelays {
+  const relays = createEventRelays({
+    store,
+    cluster,
+    decoder: parser.decoder,
+    mirror: toComparedMirror(inventory),
+    clock,
+    logger: loggers.named("xo:events"),
+  });
   stops.push("events of other servers", relays.stop);
   return relays;
 }
 
-interface BetweenServersParts extends Pick<Core, "store" | "cluster"> {
+function toComparedMirror(inventory: Core["inventory"]): ComparedMirror {
+  return {
+    digestsOf: (poolId) =>
+      Object.fromEntries(
+        Array.from(inventory.counts(poolId).keys(), (name) => [
+          name,
+          inventory.digest(poolId, name),
+        ]),
+      ),
+    verify: async (poolId, classes) => {
+      const { differences } = await inventory.verify(poolId, { classes });
+      return differences.length;
+    },
+  };
+}
+
+interface BetweenServersParts extends Pick<
+  Core,
+  "store" | "cluster" | "parser" | "inventory"
+> {
   readonly xapiOf: Pools["xapi"];
 }
 
 /** What a server does for another one that cannot reach a pool, or the database. */
 function startBetweenServers(
   parts: BetweenServersParts,
-  { loggers, clock }: ServerOptions & { readonly clock: WallClock },
+  options: ServerOptions & { readonly clock: WallClock },
   stops: StopStack,
-): Pick<Core, "tunnels" | "isolation"> {
+): Pick<Core, "relays" | "tunnels" | "isolation"> {
   if (!parts.cluster.isShared)
-    return { tunnels: undefined, isolation: undefined };
+    return { relays: undefined, tunnels: undefined, isolation: undefined };
+  const { loggers, clock } = options;
   const logger = loggers.named("xo:tunnels");
   const isolation = createIsolation({
     ...parts,
@@ -241,6 +264,7 @@ function startBetweenServers(
   void isolation.watch.run();
   stops.push("checks of the database", () => isolation.watch.stop());
   return {
+    relays: startRelays(parts, options, stops),
     tunnels: createTunnels({ ...parts, clock, logger }),
     isolation,
   };

@@ -4,6 +4,7 @@ import type { Decoder, EventRelay } from "@xo-server/xen-api";
 import type { Peer } from "../cluster/membership.js";
 import type { Cluster } from "../cluster/start-cluster.js";
 import type { Logger } from "../log/logger.js";
+import { DigestCheck, type ComparedMirror } from "./digest-check.js";
 import { senderOf } from "./event-sender.js";
 import { RelayClient } from "./relay-client.js";
 import { RelayMessages } from "./relay-messages.js";
@@ -13,6 +14,7 @@ export interface EventRelaysOptions {
   readonly store: Pick<Store, "seals" | "oneTimeUses">;
   readonly cluster: Pick<Cluster, "self" | "peers">;
   readonly decoder: Pick<Decoder, "open">;
+  readonly mirror: ComparedMirror;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Logger;
 }
@@ -21,6 +23,7 @@ export interface EventRelaysOptions {
 export interface EventRelays {
   readonly client: RelayClient;
   readonly server: RelayServer;
+  readonly check: DigestCheck;
   /** Of the client of one pool. */
   readonly relayOf: (poolId: string) => EventRelay;
   readonly stop: () => void;
@@ -30,17 +33,20 @@ export function createEventRelays({
   store,
   cluster,
   decoder,
+  mirror,
   clock: wallClock,
   logger,
 }: EventRelaysOptions): EventRelays {
   const messages = new RelayMessages(store, wallClock);
   const { self } = cluster;
   const shared = { messages, self, clock: monotonicClock, logger };
-  const client = new RelayClient({ ...shared, decoder });
-  const server = new RelayServer({ ...shared, wallClock });
+  const check = new DigestCheck({ ...shared, mirror });
+  const client = new RelayClient({ ...shared, decoder, check });
+  const server = new RelayServer({ ...shared, wallClock, mirror });
   return {
     client,
     server,
+    check,
     relayOf: (poolId) =>
       createRelay({
         poolId,
@@ -73,8 +79,11 @@ function senderFinder(
 
 export interface RelayParts {
   readonly poolId: string;
-  readonly client: Pick<RelayClient, "next" | "close">;
-  readonly server: Pick<RelayServer, "publish" | "end">;
+  readonly client: Pick<
+    RelayClient,
+    "next" | "close" | "onAnswer" | "onApplied"
+  >;
+  readonly server: Pick<RelayServer, "publish" | "end" | "onApplied">;
   /** @returns undefined: this server gets the events from XAPI */
   readonly findSender: () => Peer | undefined;
 }
@@ -100,9 +109,14 @@ export function createRelay({
       return client.next(poolId, sender, request);
     },
     onAnswer(answer, followed) {
+      client.onAnswer(poolId);
       if (findSender() === undefined) server.publish(poolId, answer, followed);
       // A caller waited for it: answers of the sender may be missing between those of this server.
       else server.end(poolId);
+    },
+    onApplied(token) {
+      if (findSender() === undefined) server.onApplied(poolId, token);
+      else client.onApplied(poolId, token);
     },
     onBreak() {
       client.close(poolId);

@@ -5,6 +5,8 @@ import type { Peer } from "../cluster/membership.js";
 import type { Logger } from "../log/logger.js";
 import { requestFromPeer } from "../peers/peer-request.js";
 import { PeerRefusal } from "../peers/refusal.js";
+import type { DigestCheck } from "./digest-check.js";
+import type { MirrorDigests } from "./digest-frame.js";
 import { decodeAnswer } from "./event-answer.js";
 import { RelayedEvents } from "./relayed-events.js";
 import {
@@ -21,6 +23,7 @@ export interface RelayClientOptions {
   readonly messages: Pick<RelayMessages, "sealRequest" | "openAnswer">;
   readonly self: LeaseOwner;
   readonly decoder: Pick<Decoder, "open">;
+  readonly check: Pick<DigestCheck, "compare">;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
 }
@@ -41,6 +44,8 @@ interface Subscription {
   readonly abort: AbortController;
   /** Undefined: it is being opened. */
   events: RelayedEvents | undefined;
+  /** Digests of the sender that are compared when the mirror has applied the same events. */
+  expected: MirrorDigests | undefined;
 }
 
 /** Receives the events of pools from other servers of the database. */
@@ -48,6 +53,8 @@ export class RelayClient {
   readonly #options: RelayClientOptions;
   readonly #counts = { answers: 0, failed: 0 };
   readonly #subscriptions = new Map<string, Subscription>();
+  /** By pool: token up to which its mirror has applied the events, while it applies no further ones. */
+  readonly #applied = new Map<string, string>();
   /** By pool: until when events are requested from XAPI, and for how long in all; until the next answer. */
   readonly #avoided = new Map<string, { until: number; ms: number }>();
 
@@ -73,6 +80,7 @@ export class RelayClient {
   ): Promise<EventAnswer | undefined> {
     const { events } = this.#subscribe(poolId, peer, request) ?? {};
     const encoded = await events?.next(request);
+    this.#applied.delete(poolId);
     if (encoded === undefined) return undefined;
     const { decoder } = this.#options;
     try {
@@ -84,6 +92,27 @@ export class RelayClient {
       events?.close((error as Error).message);
       return undefined;
     }
+  }
+
+  /** The mirror is about to apply an answer of XAPI. */
+  onAnswer(poolId: string): void {
+    this.#applied.delete(poolId);
+  }
+
+  /** The mirror has applied the events up to the token, and no later ones. */
+  onApplied(poolId: string, token: string): void {
+    this.#applied.set(poolId, token);
+    this.#compare(poolId);
+  }
+
+  /** Compares the digests if the mirror is at the same token as the sender was. */
+  #compare(poolId: string): void {
+    const subscription = this.#subscriptions.get(poolId);
+    const { expected, peer } = subscription ?? {};
+    if (expected === undefined || this.#applied.get(poolId) !== expected.token)
+      return;
+    subscription!.expected = undefined;
+    this.#options.check.compare(poolId, peer!.name, expected.digests);
   }
 
   /** The events of the pool are requested from XAPI from now on. */
@@ -113,7 +142,13 @@ export class RelayClient {
     if (until > clock.now()) return undefined;
     const abort = new AbortController();
     const { issuer } = request;
-    const subscription = { peer, issuer, abort, events: undefined };
+    const subscription: Subscription = {
+      peer,
+      issuer,
+      abort,
+      events: undefined,
+      expected: undefined,
+    };
     this.#subscriptions.set(poolId, subscription);
     void this.#open(poolId, subscription, request);
     return undefined;
@@ -131,6 +166,7 @@ export class RelayClient {
       poolId,
       issuer,
       classes,
+      hasDigests: true,
       from: self.owner,
       to: peer.instance,
     });
@@ -152,6 +188,10 @@ export class RelayClient {
         key: Buffer.from(answer.key, "base64"),
         from: answer.token,
         clock,
+        onDigests: (digests) => {
+          subscription.expected = digests;
+          this.#compare(poolId);
+        },
         onClose: (reason) => {
           this.#onClose(poolId, subscription, reason);
         },

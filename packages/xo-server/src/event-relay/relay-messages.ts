@@ -11,6 +11,8 @@ export interface EventsRequest extends PeerRequestBase {
   readonly issuer: string;
   /** Class filters of event.from. */
   readonly classes: readonly string[];
+  /** Whether frames with digests are understood; absent: by a version before them. */
+  readonly hasDigests?: boolean;
 }
 
 export interface EventsDescription {

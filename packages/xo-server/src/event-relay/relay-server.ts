@@ -6,12 +6,16 @@ import type { LeaseOwner } from "@xo-server/store";
 import type { EventAnswer, FollowedEvents } from "@xo-server/xen-api";
 import type { Logger } from "../log/logger.js";
 import { PeerAuthenticator } from "../peers/peer-authenticator.js";
+import type { ComparedMirror } from "./digest-check.js";
+import { encodeDigests } from "./digest-frame.js";
 import { encodeAnswer } from "./event-answer.js";
 import { FRAME_KEY_BYTES, FrameWriter } from "./event-frames.js";
 import type { EventsRequest, RelayMessages } from "./relay-messages.js";
 
 /** An empty frame is sent this often, in ms: a server that stops or hangs is noticed soon. */
 export const HEARTBEAT_MS = 1_000;
+/** Digests of the mirror are sent at most this often for each pool, in ms. */
+export const DIGESTS_MS = 30_000;
 /** Of an encoded answer, in bytes; larger ones are requested from XAPI by each server. */
 export const MAX_ANSWER_BYTES = 1024 ** 2;
 /** Bytes that wait for a server that reads too slowly, before its stream ends. */
@@ -19,6 +23,7 @@ const MAX_WAITING_BYTES = 8 * MAX_ANSWER_BYTES;
 
 export interface RelayServerOptions {
   readonly messages: Pick<RelayMessages, "openRequest" | "sealAnswer">;
+  readonly mirror: Pick<ComparedMirror, "digestsOf">;
   readonly self: LeaseOwner;
   readonly clock: MonotonicClock;
   readonly wallClock: Pick<WallClock, "now">;
@@ -47,6 +52,8 @@ export interface SentEvents {
 interface FollowedPool extends FollowedEvents {
   /** Token of the last answer. */
   token: string;
+  /** When digests are sent again. */
+  digestsDueAt: number;
   /** By name of the server. */
   readonly streams: Map<string, SentStream>;
 }
@@ -93,7 +100,8 @@ export class RelayServer {
     )
       throw unavailable("it follows another XAPI or other classes");
     const key = randomBytes(FRAME_KEY_BYTES);
-    const stream = new SentStream(key, () => {
+    const { hasDigests = false } = request;
+    const stream = new SentStream({ key, hasDigests }, () => {
       if (pool.streams.get(from) === stream) pool.streams.delete(from);
     });
     pool.streams.get(from)?.end();
@@ -114,7 +122,12 @@ export class RelayServer {
     if (pool === undefined || pool.issuer !== followed.issuer) {
       this.end(poolId);
       const { token } = answer;
-      this.#pools.set(poolId, { ...followed, token, streams: new Map() });
+      this.#pools.set(poolId, {
+        ...followed,
+        token,
+        digestsDueAt: 0,
+        streams: new Map(),
+      });
       return;
     }
     pool.token = answer.token;
@@ -127,6 +140,21 @@ export class RelayServer {
         this.#bytes += encoded.length;
       }
     }
+  }
+
+  /** Sends the digests of the mirror, now and then. @param token the mirror has applied the answers up to it, and no later ones */
+  onApplied(poolId: string, token: string): void {
+    const pool = this.#pools.get(poolId);
+    const now = this.#options.clock.now();
+    if (pool?.token !== token || now < pool.digestsDueAt) return;
+    const streams = [...pool.streams.values()].filter(
+      ({ hasDigests }) => hasDigests,
+    );
+    if (streams.length === 0) return;
+    pool.digestsDueAt = now + DIGESTS_MS;
+    const digests = this.#options.mirror.digestsOf(poolId);
+    const frame = encodeDigests({ token, digests });
+    for (const stream of streams) stream.send(frame);
   }
 
   /** The events of the pool are not requested from XAPI any more, or answers are missing. */
@@ -158,11 +186,16 @@ export class RelayServer {
 
 /** The body of a response: frames until the stream ends. */
 class SentStream extends Readable {
+  readonly hasDigests: boolean;
   readonly #frames: FrameWriter;
   readonly #onClose: () => void;
 
-  constructor(key: Uint8Array, onClose: () => void) {
+  constructor(
+    { key, hasDigests }: { readonly key: Uint8Array; hasDigests: boolean },
+    onClose: () => void,
+  ) {
     super({ highWaterMark: MAX_WAITING_BYTES });
+    this.hasDigests = hasDigests;
     this.#frames = new FrameWriter(key);
     this.#onClose = onClose;
     // Without the first frame the other server would wait for the headers.

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { pause, type MonotonicClock } from "@xo-server/kit";
 import { isOlderToken, type RelayRequest } from "@xo-server/xen-api";
+import { decodeDigests, type MirrorDigests } from "./digest-frame.js";
 import { tokenOf } from "./event-answer.js";
 import { FrameReader } from "./event-frames.js";
 import { HEARTBEAT_MS, MAX_ANSWER_BYTES } from "./relay-server.js";
@@ -17,6 +18,7 @@ export interface RelayedEventsOptions {
   /** Token of event.from: the stream contains all answers after it. */
   readonly from: string;
   readonly clock: MonotonicClock;
+  readonly onDigests: (digests: MirrorDigests) => void;
   readonly onClose: (reason: string) => void;
 }
 
@@ -103,6 +105,11 @@ export class RelayedEvents {
       for (const content of this.#frames.read(chunk)) {
         // A heartbeat.
         if (content.length === 0) continue;
+        const digests = decodeDigests(content);
+        if (digests !== undefined) {
+          this.#options.onDigests(digests);
+          continue;
+        }
         this.#waiting.push(content);
         this.#waitingBytes += content.length;
       }

@@ -6,6 +6,7 @@ export function toEventRelayMetrics(relays: EventRelays | undefined): Metric[] {
   if (relays === undefined) return [];
   const received = relays.client.figures;
   const sent = relays.server.figures;
+  const { compared, different } = relays.check.figures;
   return [
     byLabel(
       {
@@ -33,6 +34,15 @@ export function toEventRelayMetrics(relays: EventRelays | undefined): Metric[] {
       },
       "reason",
       { failed: received.failed, refused: sent.refused },
+    ),
+    byLabel(
+      {
+        name: "xo_event_relay_digests_total",
+        help: "Comparisons of the digests of pools with those of the server whose events were received, by result.",
+        kind: "counter",
+      },
+      "result",
+      { equal: compared - different, different },
     ),
   ];
 }
