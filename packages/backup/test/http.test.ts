@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import type { HttpEndpoint } from "../src/index.js";
 import { openSources } from "../src/source/open-sources.js";
@@ -58,6 +61,32 @@ t.test("a download has the headers and all bytes", async (t) => {
   t.ok((await download({ url, headers })).equals(content));
   await rejectsSafely(t, download({ url }), "transfer-failed", /status 401/);
 });
+
+t.test(
+  "through a socket, the host of the URL is not connected, and its certificate is verified",
+  async (t) => {
+    const pair = makeLoopbackCertificate();
+    const server = createSecureServer(pair, (request, response) => {
+      if (request.headers.host !== "host.invalid:444")
+        response.statusCode = 400;
+      response.end(content);
+    });
+    const socketPath = join(await mkdtemp(join(tmpdir(), "http-")), "socket");
+    server.listen(socketPath);
+    await once(server, "listening");
+    t.teardown(async () => {
+      server.closeAllConnections();
+      server.close();
+      await rm(dirname(socketPath), { recursive: true });
+    });
+    const url = `https://host.invalid:444/export${secret}`;
+    const tls = { certificates: pair.cert };
+    t.ok((await download({ url, tls, socketPath })).equals(content));
+    const other = { certificates: makeLoopbackCertificate().cert };
+    const untrusted = download({ url, tls: other, socketPath });
+    await rejectsSafely(t, untrusted, "untrusted", /^host\.invalid:444: /);
+  },
+);
 
 t.test("a download without a length ends with the connection", async (t) => {
   const url = await serve(t, (_, response) => {

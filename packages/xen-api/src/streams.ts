@@ -38,14 +38,14 @@ interface Handler {
 /** XAPI's HTTP handlers: exports, imports, consoles. */
 export class Streams {
   readonly #session: XapiSession;
-  readonly #dialer: Pick<Dialer, "dial">;
+  readonly #dialer: Pick<Dialer, "dial" | "listen">;
   readonly #clock: MonotonicClock;
   readonly #isMember: (address: Address) => Promise<boolean>;
 
   /** @param isMember is this the address of a known host of the pool? */
   constructor(
     session: XapiSession,
-    dialer: Pick<Dialer, "dial">,
+    dialer: Pick<Dialer, "dial" | "listen">,
     clock: MonotonicClock,
     isMember: (address: Address) => Promise<boolean>,
   ) {
@@ -153,14 +153,16 @@ export class Streams {
       signal,
     });
     socket.destroy();
-    if (via !== undefined)
-      throw new XoError("UNREACHABLE", {
-        address: addressName(address),
-        reason: `it is reached through ${via} only, which other processes cannot use`,
-      });
-    return certificate === undefined
-      ? { url, headers }
-      : { url, headers, tls: { certificate: certificate.toString() } };
+    return {
+      url,
+      headers,
+      ...(via === undefined
+        ? {}
+        : { socketPath: await this.#dialer.listen(address) }),
+      ...(certificate === undefined
+        ? {}
+        : { tls: { certificate: certificate.toString() } }),
+    };
   }
 
   async #handler({

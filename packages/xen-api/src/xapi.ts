@@ -167,6 +167,8 @@ export interface StreamTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** The certificate (PEM) that the host presents, verified by the policy of the connection; absent: plain HTTP. */
   readonly tls?: { readonly certificate: string };
+  /** Path of a Unix socket through which the host is reached; absent: by the URL. */
+  readonly socketPath?: string;
 }
 
 /** Counters since the client was created. */

@@ -61,6 +61,7 @@ class FakeRoute implements IndirectRoute {
   readonly isAvailable = true;
   readonly via = "xo2";
   target: number | undefined;
+  hasSockets = true;
   #open = 0;
 
   /** @param target port of the pool; undefined: no server reaches it */
@@ -81,6 +82,11 @@ class FakeRoute implements IndirectRoute {
     this.#open++;
     socket.once("close", () => this.#open--);
     return { socket, via: this.via };
+  }
+
+  async listen(member: string): Promise<string> {
+    if (!this.hasSockets) throw new Error("no sockets");
+    return `socket to ${member}`;
   }
 }
 
@@ -262,15 +268,30 @@ t.test("members that are down are not requested each time", async (t) => {
   t.ok(clock.now() - start > 40_000);
 });
 
-t.test("another process gets no target that it cannot reach", async (t) => {
-  const { xapi, network, clock } = await setUp(t);
-  await xapi.connect();
-  await network.refuse();
-  const { outcome } = await timed(clock, xapi.streamTarget({ path: "/x" }));
-  t.match(outcome, [
-    { reason: { code: "UNREACHABLE", message: /through xo2 only/ } },
-  ]);
-});
+t.test(
+  "another process gets a socket through which it reaches the member",
+  async (t) => {
+    const { xapi, network, clock, route } = await setUp(t);
+    await xapi.connect();
+    const direct = await xapi.streamTarget({ path: "/x" });
+    t.notMatch(direct, { socketPath: String });
+    const member = `https://127.0.0.1:${network.port}`;
+    await network.refuse();
+    const get = () => timed(clock, xapi.streamTarget({ path: "/x" }));
+    t.match((await get()).outcome, [
+      {
+        value: {
+          ...direct,
+          socketPath: `socket to ${member}`,
+        },
+      },
+    ]);
+    route.hasSockets = false;
+    t.match((await get()).outcome, [
+      { reason: { code: "UNREACHABLE", message: /no sockets/ } },
+    ]);
+  },
+);
 
 t.test("a client opens connections to members for others", async (t) => {
   const { xapi, network, clock } = await setUp(t);

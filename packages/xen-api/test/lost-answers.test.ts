@@ -295,6 +295,7 @@ t.test(
           route: {
             isAvailable,
             connect: () => new Promise(() => undefined),
+            listen: () => new Promise(() => undefined),
           },
         },
       );

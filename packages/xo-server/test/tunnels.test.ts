@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { stat } from "node:fs/promises";
 import { request } from "node:http";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
 import t, { type Test } from "tap";
@@ -129,6 +131,7 @@ function createClient({ messages, logger, servers }: Cluster) {
     clock,
     logger,
   });
+  t.teardown(() => client.stop());
   return { client, clock, route: client.routeOf("p") };
 }
 
@@ -159,6 +162,41 @@ t.test("bytes pass between a server and a member", async (t) => {
   await until(() => client.figures.open === 0);
   t.equal(helper.tunnels.figures.bytes, 14);
 });
+
+t.test(
+  "other processes of this machine reach a member through a socket",
+  async (t) => {
+    const cluster = await createCluster(t);
+    const helper = await addHelper(t, cluster, await startMember(t));
+    const { client, route } = createClient(cluster);
+    const path = await route.listen(MEMBER);
+    t.equal((await stat(dirname(path))).mode & 0o777, 0o700);
+    t.equal(await route.listen(MEMBER), path, "one socket for each member");
+    const other = client.routeOf("q");
+    t.not(await other.listen(MEMBER), path, "pools have their own");
+
+    for (const text of ["abc", "def"]) {
+      const socket = connect({ path, allowHalfOpen: true });
+      socket.write(text);
+      t.equal(await read(socket), text);
+      const ended = once(socket, "end");
+      socket.end();
+      await ended;
+    }
+    t.same(helper.requested, [MEMBER, MEMBER]);
+    await until(() => helper.tunnels.figures.open === 0);
+
+    const refused = connect(await other.listen(MEMBER));
+    await once(refused, "close");
+    const open = connect(path);
+    open.write("x");
+    await read(open);
+    const closed = once(open, "close");
+    await client.stop();
+    await closed;
+    await t.rejects(stat(dirname(path)), { code: "ENOENT" });
+  },
+);
 
 t.test("a member that does not read is not written to", async (t) => {
   const cluster = await createCluster(t);

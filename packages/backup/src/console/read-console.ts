@@ -34,11 +34,13 @@ export async function readConsole(
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<ConsoleScreenshot> {
   const { url, headers = {}, tls, stallMs = TIMEOUT_MS } = endpoint;
+  const { socketPath } = endpoint;
   const parsed = parseUrl(url);
   const isSecure = parsed.protocol === "https:";
   const address: Address = {
     host: parsed.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(parsed.port || (isSecure ? 443 : 80)),
+    socketPath,
   };
   const trust = isSecure ? (tls ?? {}) : undefined;
   const socket = await dial(address, trust);

@@ -13,6 +13,8 @@ const CONNECT_MS = 20_000;
 export interface Address {
   readonly host: string;
   readonly port: number;
+  /** Path of a Unix socket that is connected instead; host and port are those at its other end. */
+  readonly socketPath?: string | undefined;
 }
 
 /**
@@ -24,7 +26,11 @@ export async function dial(
   tls: TlsTrust | undefined,
   timeoutMs = CONNECT_MS,
 ): Promise<Socket> {
-  const socket = connectTcp({ ...address, noDelay: true });
+  const { host, port, socketPath } = address;
+  const socket =
+    socketPath === undefined
+      ? connectTcp({ host, port, noDelay: true })
+      : connectTcp({ path: socketPath });
   await established(socket, "connect", { address, timeoutMs });
   // While no reader is attached: the next one sees that it is destroyed.
   socket.on("error", () => undefined);

@@ -16,6 +16,8 @@ export interface HttpServerOptions {
   /** Of any resource of the server. */
   readonly url: URL;
   readonly tls?: TlsTrust | undefined;
+  /** See HttpEndpoint. */
+  readonly socketPath?: string | undefined;
   readonly stallMs?: number | undefined;
   /** Whether connections are used again. */
   readonly keepAlive?: boolean;
@@ -40,6 +42,7 @@ export class HttpClient {
 
   constructor(options: HttpServerOptions) {
     const { url, tls, stallMs = STALL_MS, keepAlive = false } = options;
+    const { socketPath } = options;
     const isSecure = url.protocol === "https:";
     if (!isSecure && url.protocol !== "http:")
       throw new RepositoryError(
@@ -51,6 +54,7 @@ export class HttpClient {
     this.#address = {
       host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
       port: Number(url.port || (isSecure ? 443 : 80)),
+      socketPath,
     };
     this.name = nameOf(this.#address);
     this.stallMs = stallMs;
@@ -175,14 +179,14 @@ export class HttpClient {
 }
 
 /** A client for one endpoint, and what its requests have in common. @throws RepositoryError `invalid` */
-export function openEndpoint({ url, headers, tls, stallMs }: HttpEndpoint): {
+export function openEndpoint({ url, headers, ...how }: HttpEndpoint): {
   client: HttpClient;
   path: string;
   headers: Readonly<Record<string, string>>;
 } {
   const parsed = parseUrl(url);
   return {
-    client: new HttpClient({ url: parsed, tls, stallMs }),
+    client: new HttpClient({ ...how, url: parsed }),
     path: parsed.pathname + parsed.search,
     headers: headers ?? {},
   };

@@ -1,5 +1,6 @@
 import type { Logger } from "@xo-server/kit";
-import { addressUrl, type Address } from "./address.js";
+import { XoError } from "@xo-server/model";
+import { addressName, addressUrl, type Address } from "./address.js";
 import {
   dial,
   type DialedSocket,
@@ -50,6 +51,24 @@ export class Dialer {
   /** Name of what the member is reached through; undefined: directly. */
   viaOf(address: Address): string | undefined {
     return this.#paths.get(addressUrl(address))?.via;
+  }
+
+  /**
+   * For another process, after `dial` has reached the member indirectly.
+   * @returns path of a Unix socket by which it reaches the member
+   * @throws XoError UNREACHABLE
+   */
+  async listen(address: Address): Promise<string> {
+    try {
+      return await this.#options.route!.listen(addressUrl(address));
+    } catch (error) {
+      const { message: reason } = error as Error;
+      throw new XoError(
+        "UNREACHABLE",
+        { address: addressName(address), reason },
+        error,
+      );
+    }
   }
 
   /** Whether calls may be sent on an idle connection. @param via how it was established */

@@ -17,4 +17,10 @@ export interface IndirectRoute {
    * @throws Error the member cannot be reached like this
    */
   connect(member: string, signal: AbortSignal): Promise<IndirectConnection>;
+  /**
+   * For other processes on this machine.
+   * @returns path of a Unix socket: each connection to it is one to the member
+   * @throws Error it cannot be created
+   */
+  listen(member: string): Promise<string>;
 }

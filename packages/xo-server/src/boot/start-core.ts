@@ -263,9 +263,11 @@ function startBetweenServers(
   });
   void isolation.watch.run();
   stops.push("checks of the database", () => isolation.watch.stop());
+  const tunnels = createTunnels({ ...parts, clock, logger });
+  stops.push("tunnels of other processes", () => tunnels.client.stop());
   return {
     relays: startRelays(parts, options, stops),
-    tunnels: createTunnels({ ...parts, clock, logger }),
+    tunnels,
     isolation,
   };
 }

@@ -4,6 +4,7 @@ import type { IndirectConnection, IndirectRoute } from "@xo-server/xen-api";
 import type { Peer } from "../cluster/membership.js";
 import type { Logger } from "../log/logger.js";
 import { upgradeAtPeer } from "../peers/peer-request.js";
+import { LocalTunnels } from "./local-tunnels.js";
 import {
   TUNNEL_HEADER,
   TUNNEL_PATH,
@@ -39,8 +40,15 @@ export class TunnelClient {
   /** The server that has opened the last tunnel, by pool. */
   readonly #last = new Map<string, string>();
 
+  readonly #local: LocalTunnels;
+
   constructor(options: TunnelClientOptions) {
     this.#options = options;
+    this.#local = new LocalTunnels({
+      ...options,
+      connect: ({ poolId, member }, signal) =>
+        this.#connect(poolId, member, signal),
+    });
   }
 
   get figures(): UsedTunnels {
@@ -55,7 +63,13 @@ export class TunnelClient {
         return peers().length > 0;
       },
       connect: (member, signal) => this.#connect(poolId, member, signal),
+      listen: (member) => this.#local.pathTo({ poolId, member }),
     };
+  }
+
+  /** Tunnels of other processes on this machine are closed. */
+  stop(): Promise<void> {
+    return this.#local.stop();
   }
 
   /** @throws Error why each server did not open a tunnel */

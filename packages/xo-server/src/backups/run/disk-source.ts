@@ -214,13 +214,12 @@ async function endpointOf(
   },
 ): Promise<HttpEndpoint> {
   const host = await hostWithSrs(xapi, srs);
-  const { url, headers, tls } = await xapi.streamTarget({
+  const { tls, ...endpoint } = await xapi.streamTarget({
     ...request,
     ...(host === undefined ? {} : { host }),
   });
   return {
-    url,
-    headers,
+    ...endpoint,
     ...(tls === undefined ? {} : { tls: { certificates: tls.certificate } }),
   };
 }
