@@ -9,6 +9,7 @@ import {
 } from "@xo-server/model";
 import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
+import type { Address } from "./http/address.js";
 import type { Dialer } from "./http/dialer.js";
 import { createDeadline } from "./deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
@@ -77,7 +78,7 @@ export interface CallExecutorOptions {
   /** Aborted when the client is disconnected: nothing is sent from then on. */
   readonly closing: AbortSignal;
   /** Finds out whether packets to and from a member are dropped, if there is another way to it. */
-  readonly dialer: Pick<Dialer, "check" | "hasOtherWay">;
+  readonly dialer: Pick<Dialer, "check" | "hasOtherWay" | "viaOf">;
 }
 
 /**
@@ -220,35 +221,34 @@ export class CallExecutor {
     const { answer, bytes } =
       request.isBlocking === true
         ? await this.#options.rpc.send(sent)
-        : await this.#options.queue.run(priority, signal, () =>
-            this.#sendWatched(sent, connected),
+        : await this.#options.queue.run(priority, signal, (leave) =>
+            this.#sendWatched(sent, connected, leave),
           );
     this.bytesReceived += bytes;
     if (answer.outcome === "failure") throw toXapiError(answer.error, method);
     return { answer, bytes, connected };
   }
 
-  /** While the answer is overdue, it is checked whether the coordinator answers at all. */
+  /**
+   * While the answer is overdue, it is checked whether the coordinator answers at all.
+   * @param leave see CallQueue.run
+   */
   async #sendWatched(
     request: RpcRequest,
     connected: Connected,
+    leave: () => void,
   ): Promise<RpcAnswer> {
-    const { clock, rpc, session, dialer } = this.#options;
+    const { clock, rpc, session } = this.#options;
     const { patienceMs: ms } = this.#options;
     const { method, onAnswerStart } = request;
     const probing = clock.setTimeout(() => {
       const error = new XoError("CALL_TIMEOUT", { method, ms });
       void session.probe(connected, error);
     }, ms);
-    // Most clients have no other way: they need no second timer for each call.
-    const checking = dialer.hasOtherWay
-      ? clock.setTimeout(() => {
-          dialer.check(connected.address);
-        }, CHECK_MS)
-      : undefined;
+    const stopChecking = this.#checkMember(connected.address, leave);
     const stop = () => {
       clock.clearTimeout(probing);
-      if (checking !== undefined) clock.clearTimeout(checking);
+      stopChecking();
     };
     try {
       return await rpc.send({
@@ -261,6 +261,25 @@ export class CallExecutor {
     } finally {
       stop();
     }
+  }
+
+  /**
+   * Finds out whether packets are dropped while an answer is overdue. If so, the call leaves its place to others: XAPI is
+   * not working on it, and an action may wait for its answer for a minute. Most clients have no other way: they need no second timer for each call.
+   * @returns a function that ends the checks
+   */
+  #checkMember(address: Address, leave: () => void): () => void {
+    const { clock, dialer } = this.#options;
+    if (!dialer.hasOtherWay) return () => undefined;
+    const check = () => {
+      if (dialer.viaOf(address) === undefined) dialer.check(address);
+      else leave();
+      timer = clock.setTimeout(check, CHECK_MS);
+    };
+    let timer = clock.setTimeout(check, CHECK_MS);
+    return () => {
+      clock.clearTimeout(timer);
+    };
   }
 }
 

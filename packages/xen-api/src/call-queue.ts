@@ -28,18 +28,27 @@ export class CallQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** @throws XoError QUEUE_FULL; the signal's reason; what `task` throws */
+  /**
+   * @param task may call `leave` before it has ended, so that others run in its place
+   * @throws XoError QUEUE_FULL; the signal's reason; what `task` throws
+   */
   async run<T>(
     priority: DecodePriority,
     signal: AbortSignal | undefined,
-    task: () => Promise<T>,
+    task: (leave: () => void) => Promise<T>,
   ): Promise<T> {
     await this.#waitForTurn(priority, signal);
-    try {
-      return await task();
-    } finally {
+    let hasLeft = false;
+    const leave = () => {
+      if (hasLeft) return;
+      hasLeft = true;
       this.#running--;
       this.#startNext();
+    };
+    try {
+      return await task(leave);
+    } finally {
+      leave();
     }
   }
 

@@ -7,6 +7,7 @@ import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
 import type { EventAnswer, EventRelay } from "./event-relay.js";
 import { RewindCheck } from "./rewind-check.js";
+import type { Dialer } from "./http/dialer.js";
 import {
   afterFailedCall,
   backoffMs,
@@ -40,6 +41,7 @@ export interface EventStreamOptions {
   readonly probeTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly pacing: EventPacing;
+  readonly dialer: Pick<Dialer, "hasOtherWay">;
   readonly relay: EventRelay | undefined;
   readonly signal: AbortSignal | undefined;
   /** Called at the first `next()`. @returns a function that is called when the stream ends */
@@ -57,6 +59,13 @@ interface PolledAnswer extends EventAnswer {
   readonly startedAt: number;
   readonly generation: number;
 }
+
+/**
+ * Timeout parameter of a poll while the member could be reached in another way, in ms: that packets are dropped is noticed
+ * sooner. Not for pools whose answers take longer than QUICK_MS.
+ */
+const SHORT_WAIT_MS = 4_000;
+const QUICK_MS = 500;
 
 /** Maximum pause after a failed poll, in ms: the calls of the session still work, so the pool is not overloaded by a retry. */
 const MAX_PAUSE_MS = 2_000;
@@ -271,22 +280,22 @@ export class EventStream {
   }
 
   async #request(): Promise<PolledAnswer> {
-    const { executor, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
-      this.#options;
+    const { executor, classes, eventGraceMs, clock, signal } = this.#options;
     const { probeTimeoutMs, callTimeoutMs } = this.#options;
     const batches: RecordBatch[] = [];
     const sentAt = clock.now();
     let startedAt = sentAt;
     // After a failure do not block: an immediate answer shows the consumer that the pool is reachable again.
     const isCheck = this.#failures > 0;
-    const waitMs = isCheck ? 0 : this.#waitMs();
+    const timeoutMs = this.#timeoutMs;
+    const waitMs = isCheck ? 0 : this.#waitMs(timeoutMs);
     const { answer, connected } = await executor.request({
       method: "event.from",
       params: [classes, this.#position.token, waitMs / 1000],
       shape: "events",
       priority: "event",
       timeoutMs: callTimeoutMs,
-      startTimeoutMs: isCheck ? probeTimeoutMs : eventTimeoutMs + eventGraceMs,
+      startTimeoutMs: isCheck ? probeTimeoutMs : timeoutMs + eventGraceMs,
       stallTimeoutMs: Math.min(probeTimeoutMs, STALL_MS),
       // A retry in another session would skip events; #checkSession must run first.
       isRetried: false,
@@ -306,10 +315,16 @@ export class EventStream {
   }
 
   /** Timeout parameter of a poll. A pool that answers slowly gets shorter polls, so that its answers still begin within the time limit. */
-  #waitMs(): number {
-    const { eventTimeoutMs, eventGraceMs } = this.#options;
-    const mostMs = eventTimeoutMs + eventGraceMs - 2 * this.#latencyMs;
-    return Math.max(0, Math.min(eventTimeoutMs, mostMs));
+  #waitMs(timeoutMs: number): number {
+    const mostMs = timeoutMs + this.#options.eventGraceMs - 2 * this.#latencyMs;
+    return Math.max(0, Math.min(timeoutMs, mostMs));
+  }
+
+  get #timeoutMs(): number {
+    const { eventTimeoutMs, dialer } = this.#options;
+    return dialer.hasOtherWay && this.#latencyMs <= QUICK_MS
+      ? Math.min(eventTimeoutMs, SHORT_WAIT_MS)
+      : eventTimeoutMs;
   }
 
   #recordLatency(tookMs: number, waitMs: number, isIdle: boolean): void {

@@ -169,3 +169,21 @@ t.test(
     t.ok(polls().length <= before + 1);
   },
 );
+
+t.test(
+  "an event.from without an answer is repeated sooner while there is another way to the pool",
+  async (t) => {
+    for (const isAvailable of [true, false]) {
+      const never = () => new Promise<never>(() => undefined);
+      const route = { isAvailable, connect: never, listen: never };
+      const { clock, state, polls } = await watchedPool(t, { route });
+      state.reply = { silent: true };
+      const before = polls().length;
+      await msUntil(clock, () => polls().length === before + 1);
+      const ms = await msUntil(clock, () => polls().length === before + 2);
+      const [limitMs, waitS] = isAvailable ? [7_000, 4] : [13_000, 10];
+      t.ok(ms >= limitMs && ms < limitMs + 2_000, `${ms} ms`);
+      t.equal(polls()[before]?.params[3], waitS);
+    }
+  },
+);

@@ -329,3 +329,33 @@ t.test(
     t.equal(pool.calls.filter(({ method }) => method === "VM.start").length, 1);
   },
 );
+
+t.test(
+  "actions that wait for their answers when packets are dropped do not delay other calls",
+  async (t) => {
+    const { xapi, network, clock, pool } = await setUp(t, {
+      maxConcurrentCalls: 2,
+    });
+    await xapi.connect();
+    pool.answer(
+      poolScript(({ method }) =>
+        method === "VM.start"
+          ? { silent: true }
+          : method === "VM.get_all"
+            ? { value: [] }
+            : undefined,
+      ),
+    );
+    const starts = ["a", "b"].map((vm) =>
+      xapi.call("VM.start", [`OpaqueRef:${vm}`, false, false]),
+    );
+    for (const start of starts) start.catch(() => undefined);
+    const isSent = () =>
+      pool.calls.filter(({ method }) => method === "VM.start").length === 2;
+    await until(isSent);
+    network.drop();
+    const { ms, outcome } = await timed(clock, xapi.call("VM.get_all"));
+    t.match(outcome, [{ status: "fulfilled" }]);
+    t.ok(ms < 12_000, `${ms} ms`);
+  },
+);
