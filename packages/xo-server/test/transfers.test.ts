@@ -366,6 +366,36 @@ t.test(
   },
 );
 
+t.test(
+  "an upload cleans up if another server has adopted its task, or its task could not be stored",
+  async (t) => {
+    const fence = { subject: "server/here", owner: "here", epoch: 1 };
+    for (const isStored of [true, false]) {
+      const lease = new HeldLease(fence, new FakeClock(), Infinity);
+      const { transfers, url, store } = await setUp(t, lease);
+      let reason: unknown;
+      const { $sendTo } = await transfers.offerUpload(
+        subject,
+        async (_delivery, work) => {
+          while (isStored && store.rows.size === 0) await nextTurn();
+          store.isGone = true;
+          const persisted = work.persistState({ disk: "d" });
+          if (isStored) setImmediate(() => lease.lose());
+          await persisted.catch((error: unknown) => {
+            reason = error;
+            throw error;
+          });
+        },
+      );
+      await fetch(url + $sendTo, { method: "POST", body: "x" });
+      t.match(
+        reason,
+        isStored ? { code: "TASK_TAKEN_OVER" } : { message: "gone" },
+      );
+    }
+  },
+);
+
 t.test("an aborted task ends its operation", async (t) => {
   const { transfers, url, outcome, store, tasks } = await setUp(t);
   const { body, seen } = endless();

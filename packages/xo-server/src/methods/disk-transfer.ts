@@ -1,8 +1,13 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { checkFits, receiveDisk, removeDisk } from "../transfers/new-disk.js";
+import {
+  checkFits,
+  receiveDisk,
+  removeDisk,
+  type KeptDisk,
+} from "../transfers/new-disk.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
@@ -237,13 +242,10 @@ function offerImport(
 }
 
 /** The state of an import that the end of the server has interrupted. */
-interface PersistedImport {
+type PersistedImport = Partial<KeptDisk> & {
+  /** Absent, as the disk: it was not created yet. */
   readonly sr?: string;
-  /** Absent: the disk was not created yet. */
-  readonly vdi?: Ref;
-  /** Whether the upload was complete. */
-  readonly isComplete?: boolean;
-}
+};
 
 /**
  * Ends an interrupted import: a complete disk is retained, an incomplete one deleted.
@@ -252,11 +254,11 @@ interface PersistedImport {
  */
 async function settleDisk(
   objects: PoolObjects,
-  { sr, vdi, isComplete = false }: PersistedImport,
+  { sr, vdi, isWhole = false }: PersistedImport,
 ): Promise<string> {
   if (sr === undefined || vdi === undefined) return failInterrupted();
   const { xapi } = objects.get(sr, "SR");
-  if (isComplete) return idOfMade(objects, xapi, { type: "VDI", ref: vdi });
+  if (isWhole) return idOfMade(objects, xapi, { type: "VDI", ref: vdi });
   const isDeleted = await removeDisk(xapi, vdi);
   throw new XoError("INTERRUPTED", {
     reason: isDeleted

@@ -16,16 +16,29 @@ export interface IncomingDisk {
   readonly create: (bytes: number) => Promise<string>;
 }
 
+/** Persisted for `resume`. */
+export interface KeptDisk {
+  readonly vdi: Ref;
+  /** It has its contents. */
+  readonly isWhole?: boolean;
+}
+
+/** The task of an upload to a new disk. */
+export interface DiskTask extends Omit<TransferTask, "persistState"> {
+  /** See TransferTask. */
+  persistState(state: KeptDisk): Promise<void>;
+}
+
 /**
  * Creates a disk with these contents. If they are incomplete, the disk is
- * deleted.
+ * deleted; a complete one is left to the server that has adopted the task.
  * @returns its opaque reference
  */
 export async function receiveDisk(
   { xapi }: PoolObject,
   delivery: Delivery,
   { format, name, create }: IncomingDisk,
-  work: TransferTask,
+  work: DiskTask,
 ): Promise<Ref> {
   const vdi = await create(await sizeOf(format, delivery));
   try {
@@ -40,12 +53,12 @@ export async function receiveDisk(
       },
       work,
     );
-    await work.persistState({ vdi, isWhole: true });
   } catch (error) {
     // Deleting is retried while the pool is unreachable; the caller does not wait for that.
     await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);
     throw error;
   }
+  await work.persistState({ vdi, isWhole: true });
   return vdi;
 }
 

@@ -24,7 +24,10 @@ export interface TransferTask {
   readonly signal: AbortSignal;
   /** 0 to 1. */
   progress(fraction: number): void;
-  /** See TaskContext.persistState: what is needed to clean up after a crash of the server. */
+  /**
+   * See TaskContext.persistState: what is needed to clean up after a crash of the server.
+   * @throws XoError TASK_TAKEN_OVER, STORE_UNAVAILABLE: no other server knows this state, so that the caller has to clean up
+   */
   persistState(state: object): Promise<void>;
 }
 

@@ -238,7 +238,9 @@ export class Transfers {
       work: {
         signal: gone.signal,
         progress: (fraction) => task?.node.progress(fraction),
-        persistState: async (state) => task?.node.persistState(state),
+        persistState: async (state) => {
+          await Promise.race([task?.node.persistState(state), stored]);
+        },
       },
       end: async (outcome) => {
         if (outcome.error !== undefined) gone.abort();
