@@ -83,16 +83,20 @@ async function setUp(t: Test, random: Random) {
   return { group, servers };
 }
 
-async function signIn(url: string): Promise<string> {
-  const login = await fetch(`${url}/rest/v0/auth/login`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "admin", password: PASSWORD }),
-  });
-  const cookies = login.headers.getSetCookie();
-  return cookies
-    .find((cookie) => cookie.startsWith("authenticationToken="))!
-    .split(";")[0]!;
+/** Retried until a server accepts it: on a busy machine PostgreSQL may not answer in time. */
+async function signIn(servers: FailingServers): Promise<string> {
+  for (;;) {
+    const login = await fetch(`${servers.anyUrl}/rest/v0/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: "admin", password: PASSWORD }),
+    });
+    const token = login.headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith("authenticationToken="));
+    if (token !== undefined) return token.split(";")[0]!;
+    await pause(1_000);
+  }
 }
 
 type Ask = (url: string, path: string, body?: object) => Promise<Response>;
@@ -231,7 +235,11 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
       const { group, servers } = await setUp(t, random);
       const leases = new LeaseObserver(group.postgres);
       const observed = leases.run();
-      const ask = asker(await signIn(servers.anyUrl));
+      // Otherwise it would keep the process of a failed test alive.
+      t.teardown(() => {
+        leases.stop();
+      });
+      const ask = asker(await signIn(servers));
       const list = async (path: string) =>
         (await (await ask(servers.anyUrl, path)).json()) as never[];
       const vms = (await list("/vms?fields=*")) as readonly ListedVm[];
