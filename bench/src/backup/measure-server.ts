@@ -7,7 +7,7 @@ import { processCpuMs } from "../harness/process-cpu.js";
 import { ServerProcess } from "../harness/server-process.js";
 import { toResult, type Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
-import { startSimulator, type Simulator } from "../harness/simulator.js";
+import { withSimulator, type Simulator } from "../harness/simulator.js";
 import { HealthWatch } from "../measure/health-watch.js";
 import type { ServerBlocks } from "./programs/server-probe.js";
 
@@ -75,15 +75,11 @@ async function measureInFolder(parent: string, scale: Scale): Promise<Figures> {
  * @param folder for its files; must exist
  */
 async function measureServer(folder: string, scale: Scale): Promise<Figures> {
-  const simulator = await startSimulator([
-    ...["--hosts", "2", "--vms", String(scale.vms)],
-    ...["--guest-writes", String(scale.guestWrites)],
-  ]);
-  try {
-    return await measureWith(simulator, folder, scale);
-  } finally {
-    await simulator.stop();
-  }
+  const args = ["--hosts", "2", "--vms", String(scale.vms)];
+  return withSimulator(
+    [...args, "--guest-writes", String(scale.guestWrites)],
+    (simulator) => measureWith(simulator, folder, scale),
+  );
 }
 
 async function measureWith(

@@ -5,7 +5,7 @@ import { publish, reportText } from "../harness/publish.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 import { bulkDocument } from "./bulk-document.js";
 import { bulkPrograms, type BulkProgram } from "./bulk-job.js";
 
@@ -47,18 +47,18 @@ export function checkShape({ results }: Report): void {
 
 /** Each run has a new simulated pool, whose VMs are halted. */
 async function measure(program: BulkProgram, smoke: boolean) {
-  const simulator = await startSimulator([
-    ...["--pool", smoke ? "C" : "A", "--prepare", "json"],
-  ]);
-  return measureInChild({
-    program: "bulk/programs/starts.js",
-    job: {
-      pool: simulator.pools[0]!,
-      program,
-      vms: smoke ? 5 : 500,
-      concurrency: 50,
-      settleMs: smoke ? 500 : 12_000,
-    },
-    timeoutMs: 180_000,
-  }).finally(() => simulator.stop());
+  const args = ["--pool", smoke ? "C" : "A", "--prepare", "json"];
+  return withSimulator(args, ({ pools }) =>
+    measureInChild({
+      program: "bulk/programs/starts.js",
+      job: {
+        pool: pools[0]!,
+        program,
+        vms: smoke ? 5 : 500,
+        concurrency: 50,
+        settleMs: smoke ? 500 : 12_000,
+      },
+      timeoutMs: 180_000,
+    }),
+  );
 }

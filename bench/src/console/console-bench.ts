@@ -5,7 +5,7 @@ import { publish, reportText } from "../harness/publish.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 import { consoleDocument, rowNames } from "./console-document.js";
 import type { ConsoleJob } from "./console-job.js";
 
@@ -18,20 +18,20 @@ export const consoleBench: Bench = {
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);
-    const simulator = await startSimulator([
-      ...["--pool", "C", "--vms", smoke ? "10" : "120"],
-      ...["--prepare", "json"],
-    ]);
-    const measured = await measureInRounds(rowsOf(smoke), {
-      runs,
-      measure: ({ way, task }) =>
-        measureInChild({
-          program: "console/programs/console.js",
-          job: { pool: simulator.pools[0]!, way, task },
-          timeoutMs: 120_000,
-        }),
-      onRun: ({ name, way }) => process.stderr.write(`${name}, ${way}\n`),
-    }).finally(() => simulator.stop());
+    const pool = ["--pool", "C", "--vms", smoke ? "10" : "120"];
+    const simulated = [...pool, "--prepare", "json"];
+    const measured = await withSimulator(simulated, ({ pools }) =>
+      measureInRounds(rowsOf(smoke), {
+        runs,
+        measure: ({ way, task }) =>
+          measureInChild({
+            program: "console/programs/console.js",
+            job: { pool: pools[0]!, way, task },
+            timeoutMs: 120_000,
+          }),
+        onRun: ({ name, way }) => process.stderr.write(`${name}, ${way}\n`),
+      }),
+    );
     const results = measured.map((one) =>
       toResult({ pool: "", mode: one.row.name, place: one.row.way }, one),
     );

@@ -12,7 +12,7 @@ import {
 } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 import { atLeast, targetTable, type Target } from "../harness/target.js";
 import { serversUnderTest } from "./export-job.js";
 
@@ -24,23 +24,24 @@ export const exportBench: Bench = {
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 5);
-    const simulator = await startSimulator([
-      ...["--pool", "C", "--prepare", "json"],
-    ]);
-    const measured = await measureInRounds(serversUnderTest, {
-      runs,
-      measure: (serverUnderTest) =>
-        measureInChild({
-          program: "export/programs/export.js",
-          job: {
-            pool: simulator.pools[0]!,
-            serverUnderTest,
-            bytes: (smoke ? 16 : 2048) * MIB,
-          },
-          timeoutMs: 180_000,
-        }),
-      onRun: (serverUnderTest) => process.stderr.write(`${serverUnderTest}\n`),
-    }).finally(() => simulator.stop());
+    const simulated = ["--pool", "C", "--prepare", "json"];
+    const measured = await withSimulator(simulated, ({ pools }) =>
+      measureInRounds(serversUnderTest, {
+        runs,
+        measure: (serverUnderTest) =>
+          measureInChild({
+            program: "export/programs/export.js",
+            job: {
+              pool: pools[0]!,
+              serverUnderTest,
+              bytes: (smoke ? 16 : 2048) * MIB,
+            },
+            timeoutMs: 180_000,
+          }),
+        onRun: (serverUnderTest) =>
+          process.stderr.write(`${serverUnderTest}\n`),
+      }),
+    );
     const results = measured.map((one) =>
       toResult({ pool: "C", mode: one.row, place: "" }, one),
     );

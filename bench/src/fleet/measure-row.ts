@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureInChild } from "../harness/child.js";
 import type { Figures } from "../harness/figures.js";
-import { startSimulator, type Simulator } from "../harness/simulator.js";
+import { withSimulator, type Simulator } from "../harness/simulator.js";
 import type {
   FleetDayJob,
   FleetJob,
@@ -104,18 +104,6 @@ function withFleet<Result>(
   measure: (simulator: Simulator) => Promise<Result>,
 ): Promise<Result> {
   return withSimulator(["--derived", `${pools}x${vms}`], measure);
-}
-
-async function withSimulator<Result>(
-  args: readonly string[],
-  measure: (simulator: Simulator) => Promise<Result>,
-): Promise<Result> {
-  const simulator = await startSimulator(args);
-  try {
-    return await measure(simulator);
-  } finally {
-    await simulator.stop();
-  }
 }
 
 function profiling({ profile }: FleetOptions): readonly string[] {

@@ -61,3 +61,16 @@ export async function startSimulator(
     },
   };
 }
+
+/** Starts a simulator for as long as `use` runs. */
+export async function withSimulator<T>(
+  args: readonly string[],
+  use: (simulator: Simulator) => Promise<T>,
+): Promise<T> {
+  const simulator = await startSimulator(args);
+  try {
+    return await use(simulator);
+  } finally {
+    await simulator.stop();
+  }
+}

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startSimulator, type PoolAddress } from "../harness/simulator.js";
+import { withSimulator, type PoolAddress } from "../harness/simulator.js";
 import type { Figures } from "../harness/figures.js";
 import type { ChurnJob } from "../measure/churn-job.js";
 import type { LoadJob } from "../measure/load-job.js";
@@ -50,16 +50,11 @@ export function simulatedRows(scale: Scale): Row[] {
   ];
 }
 
-async function withPool(
+function withPool(
   args: readonly string[],
   measure: (pool: PoolAddress) => Promise<Figures>,
 ): Promise<Figures> {
-  const simulator = await startSimulator(args);
-  try {
-    return await measure(simulator.pools[0]!);
-  } finally {
-    await simulator.stop();
-  }
+  return withSimulator(args, ({ pools }) => measure(pools[0]!));
 }
 
 function churn(
@@ -89,13 +84,8 @@ function load(pool: PoolAddress, hasViews: boolean): Promise<Figures> {
   return measureProgram("load", job);
 }
 
-async function restartProgram(args: readonly string[]): Promise<Figures> {
-  const simulator = await startSimulator(args);
-  try {
-    return await restartServer(simulator);
-  } finally {
-    await simulator.stop();
-  }
+function restartProgram(args: readonly string[]): Promise<Figures> {
+  return withSimulator(args, restartServer);
 }
 
 /** One process writes the snapshot cache and ends, another one loads it. */

@@ -6,7 +6,7 @@ import { createReport } from "../harness/create-report.js";
 import { publish, reportText } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import { toResult, type Report, type Result } from "../harness/result.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 import { measureOperations, type MeasuredCall } from "./measure-operations.js";
 import { operationsDocument, slowestFirst } from "./operations-document.js";
 
@@ -61,21 +61,23 @@ async function measureAll(
     settleMs,
   }: { readonly only: RegExp | undefined; readonly settleMs: number },
 ): Promise<Result[]> {
-  const simulator = await startSimulator(["--pool", pool, "--prepare", "json"]);
-  try {
-    const server = await MeasuredServer.start({
-      scale: fullScale,
-      pools: simulator.pools,
-      nodeOptions: [],
-    });
-    await new Promise((resolve) => setTimeout(resolve, settleMs));
-    const calls = await measureOperations(server, { only, onCall }).finally(
-      () => server.stop(),
-    );
-    return calls.map((call) => resultOf(pool, call));
-  } finally {
-    await simulator.stop();
-  }
+  return withSimulator(
+    ["--pool", pool, "--prepare", "json"],
+    async ({ pools }) => {
+      const server = await MeasuredServer.start({
+        scale: fullScale,
+        pools,
+        nodeOptions: [],
+      });
+      try {
+        await new Promise((resolve) => setTimeout(resolve, settleMs));
+        const calls = await measureOperations(server, { only, onCall });
+        return calls.map((call) => resultOf(pool, call));
+      } finally {
+        await server.stop();
+      }
+    },
+  );
 }
 
 function onCall({ method, variant, runs, error = "" }: MeasuredCall): void {

@@ -12,7 +12,7 @@ import {
 } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 
 const COUNTS = [100, 1000, 10_000];
 
@@ -22,28 +22,25 @@ export const socketsBench: Bench = {
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);
-    const simulator = await startSimulator([
-      "--pool",
-      "C",
-      "--prepare",
-      "json",
-    ]);
-    const measured = await measureInRounds(smoke ? [20] : COUNTS, {
-      runs,
-      measure: (sockets) =>
-        measureInChild({
-          program: "sockets/programs/sockets.js",
-          job: {
-            pool: simulator.pools[0]!,
-            sockets,
-            ...(smoke
-              ? { idleMs: 200, settleMs: 800, changes: 1 }
-              : { idleMs: 10_000, settleMs: 2000, changes: 5 }),
-          },
-          timeoutMs: 300_000,
-        }),
-      onRun: (sockets) => process.stderr.write(`${sockets} sockets\n`),
-    }).finally(() => simulator.stop());
+    const simulated = ["--pool", "C", "--prepare", "json"];
+    const measured = await withSimulator(simulated, ({ pools }) =>
+      measureInRounds(smoke ? [20] : COUNTS, {
+        runs,
+        measure: (sockets) =>
+          measureInChild({
+            program: "sockets/programs/sockets.js",
+            job: {
+              pool: pools[0]!,
+              sockets,
+              ...(smoke
+                ? { idleMs: 200, settleMs: 800, changes: 1 }
+                : { idleMs: 10_000, settleMs: 2000, changes: 5 }),
+            },
+            timeoutMs: 300_000,
+          }),
+        onRun: (sockets) => process.stderr.write(`${sockets} sockets\n`),
+      }),
+    );
     const results = measured.map((one) =>
       toResult({ pool: "", mode: String(one.row), place: "" }, one),
     );

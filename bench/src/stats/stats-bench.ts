@@ -7,7 +7,7 @@ import { publish, reportText } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
-import { startSimulator, type PoolAddress } from "../harness/simulator.js";
+import { withSimulator, type PoolAddress } from "../harness/simulator.js";
 import { statsDocument } from "./stats-document.js";
 import type { MemoryJob } from "./stats-job.js";
 
@@ -36,21 +36,20 @@ export const statsBench: Bench = {
   async run(args) {
     const options = parse(args);
     const { runs, out, smoke } = options;
-    const simulator = await startSimulator(
-      smoke
-        ? ["--hosts", `${SMOKE_HOSTS}`, "--vms", "40", "--members", "3"]
-        : ["--pool", "A", "--members", "63", "--prepare", "json"],
+    const simulated = smoke
+      ? ["--hosts", `${SMOKE_HOSTS}`, "--vms", "40", "--members", "3"]
+      : ["--pool", "A", "--members", "63", "--prepare", "json"];
+    const measured = await withSimulator(simulated, ({ pools }) =>
+      measureInRounds<Row>(rowsOf(smoke), {
+        runs,
+        runsOf: (row) => ("memory" in row ? 1 : runs),
+        measure: (row) => measure(row, pools[0]!, options),
+        onRun: ({ name }, outcome) => {
+          const how = outcome instanceof Error ? `: ${outcome.message}` : "";
+          process.stderr.write(`${name}${how}\n`);
+        },
+      }),
     );
-    const [pool] = simulator.pools;
-    const measured = await measureInRounds<Row>(rowsOf(smoke), {
-      runs,
-      runsOf: (row) => ("memory" in row ? 1 : runs),
-      measure: (row) => measure(row, pool!, options),
-      onRun: ({ name }, outcome) => {
-        const how = outcome instanceof Error ? `: ${outcome.message}` : "";
-        process.stderr.write(`${name}${how}\n`);
-      },
-    }).finally(() => simulator.stop());
     const results = measured.map((one) =>
       toResult({ pool: smoke ? "" : "A", mode: one.row.name, place: "" }, one),
     );

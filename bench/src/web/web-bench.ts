@@ -5,7 +5,7 @@ import { publish, reportText } from "../harness/publish.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
-import { startSimulator } from "../harness/simulator.js";
+import { withSimulator } from "../harness/simulator.js";
 import { findBrowser } from "./find-browser.js";
 import { webDocument } from "./web-document.js";
 import type { WebJob } from "./web-job.js";
@@ -103,10 +103,11 @@ async function measure(
   { simulator: args, vms }: Row,
   job: Omit<WebJob, "pools" | "vms">,
 ) {
-  const simulator = await startSimulator([...args, "--prepare", "json"]);
-  return measureInChild({
-    program: "web/programs/web.js",
-    job: { ...job, vms, pools: simulator.pools },
-    timeoutMs: 480_000 + job.churnMs * 2,
-  }).finally(() => simulator.stop());
+  return withSimulator([...args, "--prepare", "json"], ({ pools }) =>
+    measureInChild({
+      program: "web/programs/web.js",
+      job: { ...job, vms, pools },
+      timeoutMs: 480_000 + job.churnMs * 2,
+    }),
+  );
 }
