@@ -95,4 +95,4 @@ function isImport(node) {
   return /^(Import|Export)/.test(node.parent?.type ?? "");
 }
 
-export default { rules: { "denied-words": rule } };
+export default rule;

@@ -38,7 +38,7 @@ function events(operation: string, record?: object): FakeReply {
 
 /** A pool with one task: `polls` are the answers of event.from in turn; `record` is the answer of task.get_record. */
 function taskScript(
-  record: () => object | undefined,
+  record: () => { readonly status?: string } | undefined,
   polls: FakeReply[],
   more: (call: FakeCall) => FakeReply | Promise<FakeReply> | undefined = () =>
     undefined,
@@ -56,7 +56,7 @@ function taskScript(
         : { value: now };
     if (method === "task.get_status")
       return {
-        value: (now as { status?: string } | undefined)?.status ?? "pending",
+        value: now?.status ?? "pending",
       };
     if (method === "task.destroy" || method === "task.cancel")
       return { value: "" };

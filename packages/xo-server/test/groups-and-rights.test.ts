@@ -113,7 +113,7 @@ t.test("a privilege with a misspelt name is refused", async (t) => {
   const refusal = async (change: object, method = "privilege.create") => {
     const { error } = await admin.call(method, { ...right, ...change });
     t.equal(error?.code, 10);
-    return (error?.data as { reason: string }).reason;
+    return (error!.data as { reason: string }).reason;
   };
   t.match(
     await refusal({ action: "operate:strat" }),

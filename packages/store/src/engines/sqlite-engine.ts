@@ -53,7 +53,11 @@ export async function openSqliteEngine(
       await (await open(draft, "wx", 0o600)).close();
       await sql`vacuum into ${draft}`.execute(reader);
       const handle = await open(draft, "r+");
-      await handle.sync().finally(() => handle.close());
+      try {
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
       await rename(draft, copy);
     },
     hasCopy: (copy) =>

@@ -152,6 +152,6 @@ function describe({ jobName, status, body }: JobRun): string {
   return `job ${jobName}: ${status} (${counts})${why === "" ? "" : `, ${why}`}`;
 }
 
-function messageOf(error: object | undefined): string {
-  return (error as { message?: string } | undefined)?.message ?? "";
+function messageOf(error: { readonly message?: string } | undefined): string {
+  return error?.message ?? "";
 }
