@@ -10,7 +10,12 @@ import { ownPools } from "./own-pools.js";
 import { BenchGroup, type GroupShape } from "./server-group.js";
 
 export type RowName =
-  "servers" | "kills" | "churn" | "renewals" | "leases" | "fleet";
+  | "servers"
+  | "kills"
+  | "churn"
+  | "renewals"
+  | "leases"
+  | "fleet";
 
 /** A row, and how large it is. */
 export interface ClusterRow {

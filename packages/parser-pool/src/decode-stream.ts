@@ -24,7 +24,9 @@ export interface StreamHandlers {
 export interface TaskRun {
   /** A promise if a worker runs the task; the result itself if the task ran in place. */
   readonly result:
-    DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure>;
+    | DecodeResult
+    | DecodeFailure
+    | Promise<DecodeResult | DecodeFailure>;
   cancel?(): void;
 }
 

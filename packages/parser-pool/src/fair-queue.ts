@@ -55,7 +55,8 @@ export class FairQueue<T> {
   readonly #nodes = new Map<T, Node<T>>();
   /** The last turn, so that `unshift` can undo it. */
   #lastTurn:
-    { readonly item: T; readonly passedOver: readonly number[] } | undefined;
+    | { readonly item: T; readonly passedOver: readonly number[] }
+    | undefined;
 
   get size(): number {
     return this.#nodes.size;

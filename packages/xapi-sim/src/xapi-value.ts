@@ -6,7 +6,12 @@
  * keys, never by assignment.
  */
 export type XapiValue =
-  string | number | bigint | boolean | readonly XapiValue[] | XapiMap;
+  | string
+  | number
+  | bigint
+  | boolean
+  | readonly XapiValue[]
+  | XapiMap;
 
 export interface XapiMap {
   readonly [key: string]: XapiValue;

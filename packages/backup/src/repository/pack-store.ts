@@ -42,7 +42,8 @@ export class PackStore {
   #indexedChunks = 0;
   /** The damaged pack of quarantine/ that was read last: 16 MiB. */
   #quarantined:
-    { name: string; pack: Promise<OpenPack | undefined> } | undefined;
+    | { name: string; pack: Promise<OpenPack | undefined> }
+    | undefined;
   /** The pack that was recovered last: 16 MiB. */
   #recovered: { name: string; pack: Promise<OpenPack | undefined> } | undefined;
 

@@ -33,7 +33,8 @@ export interface CreateOptions extends RepositoryOptions {
 }
 
 export type Credentials =
-  { readonly passphrase: string } | { readonly recoveryKey: string };
+  | { readonly passphrase: string }
+  | { readonly recoveryKey: string };
 
 export interface OpenOptions extends RepositoryOptions {
   /** The last state that the caller has seen. */

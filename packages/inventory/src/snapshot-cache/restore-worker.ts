@@ -17,7 +17,8 @@ export interface RestoreRequest {
 }
 
 export type RestoreResponse = { readonly id: number } & (
-  { readonly restored: RestoredStore } | { readonly failure: Error }
+  | { readonly restored: RestoredStore }
+  | { readonly failure: Error }
 );
 
 let buffer = Buffer.alloc(0);

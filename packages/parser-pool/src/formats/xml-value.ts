@@ -19,7 +19,12 @@ export class JsonNumber {
 
 /** A parsed value of XML-RPC. Structs are maps, as a member may be named `__proto__`. */
 export type XmlValue =
-  string | boolean | null | JsonNumber | XmlValue[] | XmlStruct;
+  | string
+  | boolean
+  | null
+  | JsonNumber
+  | XmlValue[]
+  | XmlStruct;
 
 export type XmlStruct = Map<string, XmlValue>;
 

@@ -28,7 +28,8 @@ export type Logical =
 
 /** An answer before encoding. */
 export type LogicalAnswer =
-  { readonly value: Logical } | { readonly error: readonly string[] };
+  | { readonly value: Logical }
+  | { readonly error: readonly string[] };
 
 export type EncodingName = "json1" | "json2" | "xml" | "json-in-xml";
 

@@ -62,7 +62,12 @@ export interface StayingVm {
    * preferred.
    */
   readonly why:
-    "pinned" | "excluded" | "no-host" | "no-capacity" | "preference" | "cost";
+    | "pinned"
+    | "excluded"
+    | "no-host"
+    | "no-capacity"
+    | "preference"
+    | "cost";
   readonly reason?: string;
   readonly refusals?: Unplaced["refusals"];
   readonly gain?: number;

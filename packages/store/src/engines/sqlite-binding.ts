@@ -24,7 +24,8 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
 
 function builtInSqlite(): DatabaseClass | undefined {
   const found = process.getBuiltinModule("node:sqlite") as
-    { DatabaseSync: DatabaseClass } | undefined;
+    | { DatabaseSync: DatabaseClass }
+    | undefined;
   return found?.DatabaseSync;
 }
 

@@ -48,7 +48,8 @@ export class AuditMark {
     clock,
     logger,
   }: Pick<StoreSettings, "auditMark" | "create" | "clock" | "logger">):
-    AuditMark | undefined {
+    | AuditMark
+    | undefined {
     const createsFolder = create !== "never";
     return file === ""
       ? undefined

@@ -5,7 +5,12 @@ import type { RepositoryContext } from "./repository-context.js";
 
 /** pending: migrations are running. interrupted: the server stopped before the run ended. */
 export type BalancerRunStatus =
-  "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
+  | "pending"
+  | "success"
+  | "failure"
+  | "stopped"
+  | "interrupted"
+  | "dry-run";
 
 /** One run of the load balancer on a pool, real or dry. */
 export interface BalancerRun {

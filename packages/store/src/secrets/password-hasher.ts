@@ -66,12 +66,8 @@ export class PasswordHasher {
     try {
       return await new Promise((resolve, reject) => {
         const options = { N: 2 ** ln, r, p, maxmem: 2 ** ln * r * 128 * 2 };
-        scrypt(
-          password.normalize("NFC"),
-          salt,
-          HASH_BYTES,
-          options,
-          (e, key) => (e === null ? resolve(key) : reject(e)),
+        scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (e, key) =>
+          e === null ? resolve(key) : reject(e),
         );
       });
     } finally {

@@ -39,7 +39,8 @@ async function welcome(
 ): Promise<void> {
   const channel = new LineChannel(response.raw("HTTP/1.1 200 OK\r\n\r\n"));
   const request = (await channel.receive()) as unknown as
-    JoinRequest | undefined;
+    | JoinRequest
+    | undefined;
   if (request === undefined) return;
   try {
     const coordinator = pool.coordinatorRef();

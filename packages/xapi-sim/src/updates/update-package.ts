@@ -1,6 +1,9 @@
 /** XAPI's `update_guidances`, as far as updates require them. */
 export type UpdateGuidance =
-  "reboot_host" | "restart_toolstack" | "restart_device_model" | "restart_vm";
+  | "reboot_host"
+  | "restart_toolstack"
+  | "restart_device_model"
+  | "restart_vm";
 
 /** How a host is updated. */
 export const updateSystems = ["xcp-ng", "xenserver-8", "xenserver-7"] as const;

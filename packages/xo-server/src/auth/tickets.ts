@@ -42,7 +42,8 @@ export class Tickets {
   async redeem(text: string): Promise<Session> {
     const { seals, sessions } = this.#options;
     const ticket = (await seals.redeem(text, PURPOSE)) as
-      SessionKey | undefined;
+      | SessionKey
+      | undefined;
     const session =
       ticket === undefined
         ? undefined

@@ -3,7 +3,12 @@ import type { Policy } from "./policy.js";
 
 /** planned: part of a dry run. waiting: not started yet. skipped: will not be started. */
 export type MoveStatus =
-  "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
+  | "planned"
+  | "waiting"
+  | "migrating"
+  | "done"
+  | "failed"
+  | "skipped";
 
 export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   readonly vm: string;

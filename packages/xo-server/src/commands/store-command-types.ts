@@ -3,7 +3,10 @@ import type { ExitCode } from "../lifecycle/exit-code.js";
 
 /** Commands on the database, also while a server runs. */
 export type StoreCommand =
-  UserCommand | ConfigCommand | AuditCommand | LeaveCommand;
+  | UserCommand
+  | ConfigCommand
+  | AuditCommand
+  | LeaveCommand;
 
 export interface LeaveCommand {
   readonly verb: "leave";

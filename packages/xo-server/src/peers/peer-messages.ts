@@ -51,7 +51,8 @@ export class PeerMessages<Request extends PeerRequestBase, Answer> {
   async openRequest(sealed: string): Promise<Request | undefined> {
     const purpose = `request for a ${this.#what}`;
     return (await this.#requests.redeem(sealed, purpose)) as
-      Request | undefined;
+      | Request
+      | undefined;
   }
 
   sealAnswer(answer: Answer, answerId: string): string {

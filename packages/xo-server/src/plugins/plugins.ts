@@ -118,7 +118,8 @@ export class Plugins {
     const { id, name, description, configurationSchema } = plugin;
     const { store, version } = this.#options;
     const configuration = store.plugins.configuration(id) as
-      Configuration | undefined;
+      | Configuration
+      | undefined;
     return {
       id,
       name,

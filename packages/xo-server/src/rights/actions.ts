@@ -22,7 +22,9 @@ export type AdministrateVerb = (typeof administrate)[number];
 
 /** An action for which operations check a right. */
 export type Action =
-  "read" | `operate:${OperateVerb}` | `administrate:${AdministrateVerb}`;
+  | "read"
+  | `operate:${OperateVerb}`
+  | `administrate:${AdministrateVerb}`;
 
 /** All actions that a privilege can name: those of operations, and their groups. */
 export const actions: readonly string[] = [

@@ -89,7 +89,8 @@ export class RollingKind implements JobKind {
       { concurrency, isOver: () => signal.aborted },
       async (id) => {
         const state = run.interrupted?.steps.get(`${POOL_STEP}${id}`) as
-          PoolState | undefined;
+          | PoolState
+          | undefined;
         entries.push(
           state !== undefined && "entry" in state
             ? state.entry

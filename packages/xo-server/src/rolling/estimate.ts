@@ -78,7 +78,8 @@ function migrationSeconds(
   objects: Pick<PoolObjects, "find">,
 ): number {
   const memory = objects.find(vm)?.object["memory"] as
-    { readonly size?: number } | undefined;
+    | { readonly size?: number }
+    | undefined;
   const gib = (memory?.size ?? 0) / GIB;
   return (SECONDS_PER_MOVE + gib * SECONDS_PER_GIB) / MOVES_AT_A_TIME;
 }

@@ -3,7 +3,13 @@ import type { Points } from "./stats-answer.js";
 import type { StatsTrack } from "./stats-track.js";
 
 export type MetricId =
-  "cpu" | "memory" | "network" | "throughput" | "iops" | "latency" | "load";
+  | "cpu"
+  | "memory"
+  | "network"
+  | "throughput"
+  | "iops"
+  | "latency"
+  | "load";
 
 export type ChartUnit =
   | "percent"

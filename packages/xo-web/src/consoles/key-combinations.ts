@@ -8,7 +8,14 @@ const SHIFT: Key = [0xffe1, "ShiftLeft"];
 
 /** Names of keys in a language. */
 export type KeyName =
-  "ctrl" | "alt" | "shift" | "win" | "esc" | "tab" | "backspace" | "sysRq";
+  | "ctrl"
+  | "alt"
+  | "shift"
+  | "win"
+  | "esc"
+  | "tab"
+  | "backspace"
+  | "sysRq";
 
 export interface KeyCombination {
   readonly id: string;

@@ -36,7 +36,13 @@ export interface Used {
 }
 
 export type ColumnValue =
-  string | number | boolean | readonly string[] | Used | null | undefined;
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Used
+  | null
+  | undefined;
 
 /** One property of the objects of a list. */
 export interface Column {

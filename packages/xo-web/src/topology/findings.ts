@@ -3,7 +3,12 @@ import type { Cabling } from "./cabling.js";
 /** Something that is not as it should be: of one network or device, on some hosts. */
 export interface TopologyFinding {
   readonly kind:
-    "unreachable" | "missing" | "down" | "unplugged" | "bond-member" | "mtu";
+    | "unreachable"
+    | "missing"
+    | "down"
+    | "unplugged"
+    | "bond-member"
+    | "mtu";
   readonly tone: "bad" | "warn";
   readonly hosts: readonly string[];
   readonly network?: string;

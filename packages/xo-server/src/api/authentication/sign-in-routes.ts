@@ -160,7 +160,8 @@ async function finish(
   const { address, isSecure } = request.clientAddress;
   const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
   const pending = (await seals.redeem(sealed ?? "", PURPOSE + provider.id)) as
-    BegunSignIn | undefined;
+    | BegunSignIn
+    | undefined;
   if (pending === undefined)
     throw toInvalidCredentials(
       "no pending sign-in in this browser, or it has expired",

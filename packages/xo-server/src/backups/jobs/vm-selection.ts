@@ -104,7 +104,8 @@ function split(
  */
 function isRestoreTest(object: ViewObject | undefined): boolean {
   const other = object?.["other"] as
-    Readonly<Record<string, string>> | undefined;
+    | Readonly<Record<string, string>>
+    | undefined;
   return other?.[RESTORE_TEST] !== undefined;
 }
 

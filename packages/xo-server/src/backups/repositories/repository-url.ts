@@ -14,7 +14,8 @@ import {
 
 /** A storage without secrets. */
 export type PublicLocation =
-  Extract<StorageLocation, { type: "folder" }> | PublicS3Location;
+  | Extract<StorageLocation, { type: "folder" }>
+  | PublicS3Location;
 
 /** The parts of the URL of a repository. */
 export interface RepositoryLocation {

@@ -20,7 +20,8 @@ export interface WorkerRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Figures of the operation, at most twice a second. */
   readonly onProgress?:
-    ((figures: Readonly<Record<string, number>>) => void) | undefined;
+    | ((figures: Readonly<Record<string, number>>) => void)
+    | undefined;
   /** See StartWorkerOptions. */
   readonly onQuestion?: ((question: unknown) => Promise<object>) | undefined;
   /** Called with the started worker, to read its output. */

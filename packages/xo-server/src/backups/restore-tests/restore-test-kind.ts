@@ -202,7 +202,8 @@ export class RestoreTestKind implements JobKind {
     const user = userOfJob(this.#parts.users, job);
     this.#checkRepository(user, id);
     const state = interrupted?.steps.get("state") as
-      RestoreTestState | undefined;
+      | RestoreTestState
+      | undefined;
     if (state !== undefined && interrupted !== undefined)
       await removeInterrupted(state, { objects, archives }, part, interrupted);
     const late = new AbortController();

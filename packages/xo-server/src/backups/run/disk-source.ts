@@ -14,7 +14,12 @@ import type { VmDisk } from "./vm-records.js";
 
 /** How a disk is read. */
 export type SourceKind =
-  "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw" | "xva";
+  | "nbd-changed"
+  | "vhd-delta"
+  | "nbd"
+  | "vhd"
+  | "raw"
+  | "xva";
 
 /** The source from which a worker reads a disk. */
 export interface DiskSource {

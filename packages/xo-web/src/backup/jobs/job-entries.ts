@@ -98,7 +98,8 @@ export function toEntries(job: BackupJob | undefined): BackupJobEntries {
 /** Initial values of the form fields that select VMs. */
 export function toVmEntries(
   job:
-    Pick<BackupJob, "vms" | "filter" | "pattern" | "excludedTags"> | undefined,
+    | Pick<BackupJob, "vms" | "filter" | "pattern" | "excludedTags">
+    | undefined,
 ): VmEntries {
   return {
     selection: job === undefined ? "all" : selectionOf(job),

@@ -18,7 +18,11 @@ export interface RepositoryEntries {
 }
 
 export type RepositoryInputError =
-  "required" | "location" | "short" | "different" | "days";
+  | "required"
+  | "location"
+  | "short"
+  | "different"
+  | "days";
 export type RepositoryInputErrors = Partial<
   Record<keyof RepositoryEntries, RepositoryInputError>
 >;

@@ -6,7 +6,13 @@ import {
 import type { Policy } from "./policy.js";
 
 export type StateName =
-  "off" | "idle" | "pending" | "migrating" | "cooldown" | "paused" | "back-off";
+  | "off"
+  | "idle"
+  | "pending"
+  | "migrating"
+  | "cooldown"
+  | "paused"
+  | "back-off";
 
 /** State of the load balancer of a pool, as `balancer.getState` returns it. Times in ms since the epoch. */
 export interface BalancerState {

@@ -5,9 +5,19 @@ import type { Sentence, RuleLocalization } from "../rule-text.js";
 import { busiest } from "./host-changes.js";
 
 export type BalanceRunStatus =
-  "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
+  | "pending"
+  | "success"
+  | "failure"
+  | "stopped"
+  | "interrupted"
+  | "dry-run";
 export type MoveStatus =
-  "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
+  | "planned"
+  | "waiting"
+  | "migrating"
+  | "done"
+  | "failed"
+  | "skipped";
 
 interface Failure {
   readonly code: string;

@@ -64,7 +64,11 @@ export function toEntries(
 }
 
 export type PlacementRuleInputError =
-  "required" | "vms" | "two" | "hosts" | "number";
+  | "required"
+  | "vms"
+  | "two"
+  | "hosts"
+  | "number";
 export type RuleInputErrors = Partial<
   Record<keyof PlacementRuleEntries, PlacementRuleInputError>
 >;

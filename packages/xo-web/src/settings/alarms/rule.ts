@@ -163,7 +163,11 @@ export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
 }
 
 export type AlarmRuleInputError =
-  "required" | "number" | "clearsAt" | "filter" | TargetInputError;
+  | "required"
+  | "number"
+  | "clearsAt"
+  | "filter"
+  | TargetInputError;
 
 /** Input errors by field; those of targets as `target0`, `target1` ... */
 export function inputErrorsOf(

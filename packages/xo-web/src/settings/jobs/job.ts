@@ -86,7 +86,12 @@ export function toEntries(job: Job | undefined): JobEntries {
 }
 
 export type JobInputError =
-  "required" | "json" | "vector" | "vms" | "retention" | "number";
+  | "required"
+  | "json"
+  | "vector"
+  | "vms"
+  | "retention"
+  | "number";
 export type JobInputErrors = Partial<Record<keyof JobEntries, JobInputError>>;
 
 /** @param hasVms the job lists its VMs and needs no filter */

@@ -63,7 +63,13 @@ export function toChart({ intervalMs, times, columns }: Performance): {
 
 export interface ChartPlan {
   readonly id:
-    "loop" | "busy" | "blocks" | "parser" | "tasks" | "memory" | "connections";
+    | "loop"
+    | "busy"
+    | "blocks"
+    | "parser"
+    | "tasks"
+    | "memory"
+    | "connections";
   readonly unit: "milliseconds" | "percent" | "number" | "bytes" | "perSecond";
   /** Columns, each a line. */
   readonly lines: readonly string[];
