@@ -28,14 +28,24 @@ export async function runFiles(
   const jobs = Number(
     process.env["XO_TEST_JOBS"] ?? availableParallelism() + 1,
   );
-  const runAll = async (buckets: TestFile[][]) => {
-    for (let bucket; (bucket = buckets.shift());)
+  const started: TestFile[][] = [];
+  const runAll = async () => {
+    for (let bucket; (bucket = others.shift() ?? halfOfLongest(started));) {
+      started.push(bucket);
       await runBucket(bucket, running, onEnd);
+    }
   };
   await Promise.all([
-    runAll(waiting),
-    ...Array.from({ length: jobs }, () => runAll(others)),
+    ...waiting.map((bucket) => runBucket(bucket, running, onEnd)),
+    ...Array.from({ length: jobs }, runAll),
   ]);
+}
+
+/** Takes files of a running bucket, so that its process is not the last one for long. */
+function halfOfLongest(started: readonly TestFile[][]): TestFile[] | undefined {
+  const [longest] = started.toSorted((a, b) => b.length - a.length);
+  if (longest === undefined || longest.length < 2) return undefined;
+  return longest.splice(Math.ceil(longest.length / 2));
 }
 
 function partition<T>(
@@ -45,13 +55,15 @@ function partition<T>(
   return [all.filter(test), all.filter((one) => !test(one))];
 }
 
-/** A file that ends its process fails; the remaining files go on in a new process. */
+/**
+ * A file that ends its process fails; the remaining files continue in a new process.
+ * @param waiting loses files as they start, and to other processes
+ */
 async function runBucket(
-  bucket: readonly TestFile[],
+  waiting: TestFile[],
   running: Set<TestProcess>,
   onEnd: (file: TestFile, outcome: Outcome) => void,
 ): Promise<void> {
-  const waiting = [...bucket];
   while (waiting.length > 0) {
     const child = new TestProcess();
     running.add(child);

@@ -129,3 +129,18 @@ t.test("`// own process` runs a file in a process of its own", async (t) => {
   });
   t.equal(last, "3 passed, 0 failed, 0 skipped");
 });
+
+t.test("an idle process takes files of another one", async (t) => {
+  const marker = join(t.testdir(), "third-has-run");
+  const { last } = await run(t, {
+    "a.test.js": `import { existsSync } from "node:fs"; import t from "tap";
+      t.test("waits for the third file", async (t) => {
+        while (!existsSync(${JSON.stringify(marker)})) await new Promise((done) => setTimeout(done, 20));
+        t.ok(1);
+      });`,
+    "b.test.js": passes,
+    "c.test.js": `import { writeFileSync } from "node:fs"; import t from "tap";
+      writeFileSync(${JSON.stringify(marker)}, ""); t.ok(1);`,
+  });
+  t.equal(last, "4 passed, 0 failed, 0 skipped");
+});
