@@ -102,10 +102,10 @@ export class Sessions {
   }
 
   #add(
-    facts: Pick<Session, "ref" | "userName" | "originator" | "local">,
+    identity: Pick<Session, "ref" | "userName" | "originator" | "local">,
     now: number,
   ): Session {
-    const session = { ...facts, lastActive: now, lastWritten: now };
+    const session = { ...identity, lastActive: now, lastWritten: now };
     this.#sessions.set(session.ref, session);
     return session;
   }

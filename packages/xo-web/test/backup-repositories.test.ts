@@ -19,7 +19,7 @@ import {
   toEntries,
 } from "../src/backup/repositories/repository-entries.js";
 import { adviceOf } from "../src/backup/repositories/repository-advice.js";
-import { repositoryFacts } from "../src/backup/repositories/repository-facts.js";
+import { repositoryProperties } from "../src/backup/repositories/repository-properties.js";
 import { Formats } from "../src/locale/formats.js";
 import { en } from "../src/locale/en/all.js";
 
@@ -98,7 +98,7 @@ t.test("what is wrong with a repository, and what to do", async (t) => {
 
 t.test("damage that concerns no backup is a number of files", async (t) => {
   const finding = { file: "keys/a", problem: "missing", backups: [] };
-  const facts = repositoryFacts(
+  const properties = repositoryProperties(
     repository({
       state: {
         verification: { startedAt: 1, endedAt: 2, findings: [finding] },
@@ -107,7 +107,7 @@ t.test("damage that concerns no backup is a number of files", async (t) => {
     { texts: en.backup.repositories, formats: new Formats("en", en), now: 3 },
   );
   t.match(
-    facts.find(({ id }) => id === "verified"),
+    properties.find(({ id }) => id === "verified"),
     { tone: "bad", value: "1 damaged file" },
   );
 });
@@ -216,8 +216,8 @@ t.test("figures of a repository as text", async (t) => {
     ],
     verification: { startedAt: 8 * DAY, endedAt: 9 * DAY, repaired: 2 },
   };
-  const facts = repositoryFacts(repository({ state }), localization);
-  t.match(facts, [
+  const properties = repositoryProperties(repository({ state }), localization);
+  t.match(properties, [
     { id: "backups", value: "3", detail: "for 8 GiB of disks" },
     { id: "used", value: "1 GiB", detail: "1 GiB free of 4 GiB" },
     { id: "deduplication", value: "8×" },
@@ -229,7 +229,7 @@ t.test("figures of a repository as text", async (t) => {
     },
     { id: "verified", value: "yesterday", detail: "2 files repaired" },
   ]);
-  t.match(repositoryFacts(repository(), localization), [
+  t.match(repositoryProperties(repository(), localization), [
     { id: "backups", value: "–" },
     { id: "used", value: "–" },
     { id: "growth", value: "–" },

@@ -6,7 +6,7 @@ import {
   addressesByDevice,
   customFieldsOf,
   toolsOf,
-} from "../src/details/vm/vm-facts.js";
+} from "../src/details/vm/vm-properties.js";
 import { keyCombinations, pressAll } from "../src/consoles/key-combinations.js";
 
 t.test("a boot order is read, moved and written", async (t) => {

@@ -134,15 +134,15 @@ interface Guest {
 
 function build(source: ViewSource): ViewObject {
   const { record, links } = source;
-  const facts = readGuest(source);
-  const { type, isRunning, metrics, guest } = facts;
+  const state = readGuest(source);
+  const { type, isRunning, metrics, guest } = state;
   const view: ViewObject = {
     name_label: toText(record.name_label),
     name_description: toText(record.name_description),
     power_state: toText(record.power_state),
     tags: toTextList(record.tags),
-    CPUs: toCpus(record, facts),
-    memory: toMemory(record, facts),
+    CPUs: toCpus(record, state),
+    memory: toMemory(record, state),
     addresses: readAddresses(guest?.networks),
     os_version: toOsVersion(guest),
     auto_poweron: hasFlag(record.other_config, "auto_poweron"),
@@ -163,7 +163,7 @@ function build(source: ViewSource): ViewObject {
   put(view, "mainIpAddress", readMainAddress(guest?.networks));
   put(view, "startTime", toSeconds(metrics?.start_time));
   put(view, "installTime", toSeconds(metrics?.install_time));
-  if (isRunning) putRunning(view, facts);
+  if (isRunning) putRunning(view, state);
   putPlatform(view, record);
   putScheduling(view, record);
   putClientMetadata(view, record);
@@ -235,8 +235,8 @@ function readAgentDetected({
     : undefined;
 }
 
-function putRunning(view: ViewObject, facts: Guest): void {
-  const { metrics, guest, tools } = facts;
+function putRunning(view: ViewObject, state: Guest): void {
+  const { metrics, guest, tools } = state;
   view.xenTools = tools;
   if (metrics !== undefined && guest !== undefined)
     putTools(view, guest, tools);
@@ -262,8 +262,8 @@ function toCpus(record: XapiRecord, { metrics, tools }: Guest): ViewObject {
 }
 
 /** In bytes. */
-function toMemory(record: XapiRecord, facts: Guest): ViewObject {
-  const { isRunning, metrics, guest } = facts;
+function toMemory(record: XapiRecord, state: Guest): ViewObject {
+  const { isRunning, metrics, guest } = state;
   const dynamicMax = toInteger(record.memory_dynamic_max) ?? 0;
   const memory: ViewObject = {
     dynamic: [toInteger(record.memory_dynamic_min) ?? 0, dynamicMax],

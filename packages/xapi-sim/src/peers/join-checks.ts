@@ -47,7 +47,7 @@ function assertNoActiveVms(db: Database): void {
   }
 }
 
-/** The facts of a joining host that `pool.join` checks. @param force as of `pool.join_force` */
+/** The properties of a joining host that `pool.join` checks. @param force as of `pool.join_force` */
 export function describeHost(db: Database, force: boolean): JoiningHost {
   const [, host] = [...db.records("host")][0]!;
   const [, pool] = [...db.records("pool")][0]!;

@@ -7,6 +7,7 @@ import { WebSocketServer } from "ws";
 import { consoleKinds, type ConsoleKind } from "../consoles/console-target.js";
 import type { Consoles } from "../consoles/consoles.js";
 import type { Logger } from "../log/logger.js";
+import { internalError } from "../operations/known-error.js";
 import type { CallContext, Permission } from "../operations/operation.js";
 import type { Authenticator } from "../auth/authenticator.js";
 import type { Tickets } from "../auth/tickets.js";
@@ -195,8 +196,8 @@ export class ConsoleSocket {
         ? fromXapiError(error, () => undefined)
         : undefined;
     if (known !== undefined) return known;
-    this.#options.logger.error("failed to open a console", { error });
-    return new XoError("INTERNAL", { reason: "see the log of the server" });
+    const { logger } = this.#options;
+    return internalError(error, "failed to open a console", logger);
   }
 }
 

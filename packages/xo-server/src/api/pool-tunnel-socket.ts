@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { XoError, errorTable } from "@xo-server/model";
 import type { Logger } from "../log/logger.js";
+import { internalError } from "../operations/known-error.js";
 import {
   TUNNEL_HEADER,
   TUNNEL_PATH,
@@ -64,13 +65,11 @@ export class TunnelSocket {
   }
 
   #toAnswer(error: Error) {
-    if (!(error instanceof XoError))
-      this.#options.logger.error("a tunnel could not be opened", { error });
-    const known =
+    const { logger } = this.#options;
+    const { code, message, data } =
       error instanceof XoError
         ? error
-        : new XoError("INTERNAL", { reason: "see the log of the server" });
-    const { code, message, data } = known;
+        : internalError(error, "failed to open a tunnel", logger);
     return { status: errorTable[code].http, body: { code, message, data } };
   }
 }

@@ -1,7 +1,7 @@
 import type { BalancePlan, BalancePolicy } from "@xo-server/placement";
 import type { BalancerRun } from "@xo-server/store";
 import type { PlacementService } from "../placement/placement-service.js";
-import type { Facts } from "./decide.js";
+import type { PoolConditions } from "./decide.js";
 import type { FailedHosts } from "./failed-hosts.js";
 import type { Policy } from "./policy.js";
 import {
@@ -9,12 +9,12 @@ import {
   pauseReasonOf,
   type PoolObservation,
 } from "./pool-observation.js";
-import { factsOf, vmsChanged, vmsInCooldown } from "./recent-runs.js";
+import { runHistoryOf, vmsChanged, vmsInCooldown } from "./recent-runs.js";
 
 /** Everything that a decision about a pool is based on. */
 export interface BalancerInput {
   readonly observation: PoolObservation;
-  readonly facts: Facts;
+  readonly conditions: PoolConditions;
 }
 
 export interface BalancerInputParts {
@@ -37,14 +37,14 @@ export function toBalancerInput(
 ): BalancerInput {
   const { policy, runs, resetAt: lookedAt, failed, now } = parts;
   failed.update(observation, now);
-  const facts: Facts = {
+  const conditions: PoolConditions = {
     now,
     policy,
     measuredAt: measuredAtOf(observation),
     pause: pauseReasonOf(observation, failed.failedAt, now),
-    ...factsOf(runs, lookedAt),
+    ...runHistoryOf(runs, lookedAt),
   };
-  return { observation, facts };
+  return { observation, conditions };
 }
 
 export interface BalancePlanner {
@@ -58,11 +58,11 @@ export interface BalancePlanner {
  */
 export async function planPool(
   pool: string,
-  { observation, facts }: BalancerInput,
+  { observation, conditions }: BalancerInput,
   runs: readonly BalancerRun[],
   placement: BalancePlanner,
 ): Promise<BalancePlan> {
-  const { policy, now } = facts;
+  const { policy, now } = conditions;
   const cooling = vmsInCooldown(runs, now - policy.coolDownSeconds * 1000);
   // Ids of VMs that no longer exist are ignored by the planner.
   const excluded = [

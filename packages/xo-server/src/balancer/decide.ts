@@ -7,7 +7,7 @@ import type {
 } from "./state.js";
 
 /** What is known about a pool before planning. Times are ms since the epoch. */
-export interface Facts {
+export interface PoolConditions {
   readonly now: number;
   readonly policy: Policy;
   readonly pause?: PauseReason | undefined;
@@ -59,16 +59,18 @@ const BACK_OFF_MS = 60_000;
 const MAX_BACK_OFF_MS = 1_800_000;
 
 /** The state in which no planning is done; undefined: planning is allowed. */
-export function waitingStateOf(facts: Facts): BalancerState | undefined {
-  if (facts.policy.mode === "off") return { state: "off" };
-  if (facts.pause !== undefined)
-    return { state: "paused", reason: facts.pause };
-  return backOffState(facts) ?? cooldownState(facts);
+export function waitingStateOf(
+  conditions: PoolConditions,
+): BalancerState | undefined {
+  if (conditions.policy.mode === "off") return { state: "off" };
+  if (conditions.pause !== undefined)
+    return { state: "paused", reason: conditions.pause };
+  return backOffState(conditions) ?? cooldownState(conditions);
 }
 
 /** Decides what to do with a plan. */
 export function decide(
-  { now, policy }: Pick<Facts, "now" | "policy">,
+  { now, policy }: Pick<PoolConditions, "now" | "policy">,
   { moves, stopped, since = now, overloaded = [] }: PlanSummary,
 ): Decision {
   if (moves === 0) {
@@ -88,7 +90,7 @@ function backOffState({
   ineffective,
   failedAt = now,
   stop,
-}: Facts): BalancerState | undefined {
+}: PoolConditions): BalancerState | undefined {
   const why = stop === undefined ? {} : { stop };
   if (failures >= MAX_FAILURES) return { state: "back-off", failures, ...why };
   const waits = Math.max(failures, ineffective - MAX_INEFFECTIVE + 1);
@@ -101,8 +103,8 @@ function backOffState({
     : undefined;
 }
 
-function cooldownState(facts: Facts): BalancerState | undefined {
-  const { now, policy, measuredAt, movedAt, dryRunAt } = facts;
+function cooldownState(conditions: PoolConditions): BalancerState | undefined {
+  const { now, policy, measuredAt, movedAt, dryRunAt } = conditions;
   if (movedAt !== undefined && measuredAt < movedAt + SETTLE_MS) {
     const until = movedAt + SETTLE_MS;
     return { state: "cooldown", why: "measuring", until };

@@ -81,7 +81,7 @@ export class PoolPass {
     }
     if (!(await this.#acquire())) return;
     const input = await this.#observe();
-    const rest = waitingStateOf(input.facts);
+    const rest = waitingStateOf(input.conditions);
     if (rest === undefined) return this.#planAndAct(input);
     this.#unbalancedSince = undefined;
     onState(rest);
@@ -96,7 +96,7 @@ export class PoolPass {
     const { pool } = this.#parts;
     if (!(await this.#acquire(true))) throw busy(pool);
     const input = await this.#observe();
-    const { pause } = input.facts;
+    const { pause } = input.conditions;
     const mayPlan = isDry && pause?.code !== "not-connected";
     if (pause !== undefined && !mayPlan)
       throw new XoError("INCORRECT_STATE", {
@@ -150,7 +150,7 @@ export class PoolPass {
       const run = await this.#planAndRun(input);
       if (run === undefined) return;
       input = await this.#observe();
-      const after = waitingStateOf(input.facts);
+      const after = waitingStateOf(input.conditions);
       if (
         after !== undefined ||
         !isIneffective(run) ||
@@ -163,14 +163,14 @@ export class PoolPass {
 
   /** @returns undefined: nothing was due, and the state has been reported */
   async #planAndRun(input: BalancerInput): Promise<BalancerRun | undefined> {
-    const { now, policy } = input.facts;
+    const { now, policy } = input.conditions;
     const plan = await this.#plan(input);
     await this.#runs.noteMeasured(plan);
     const moves = plan.actions.length;
     const since = this.#unbalancedSince;
     const overloaded = toOverloadedHosts(plan, this.#parts.nameOf);
     const finding = { moves, stopped: plan.stopped, since, overloaded };
-    const verdict = decide(input.facts, finding);
+    const verdict = decide(input.conditions, finding);
     if (verdict.act === "rest") {
       this.#parts.onState(verdict.state);
       this.#unbalancedSince = moves > 0 ? (since ?? now) : undefined;
@@ -184,7 +184,7 @@ export class PoolPass {
 
   #carryOut(
     plan: BalancePlan,
-    { facts }: BalancerInput,
+    { conditions }: BalancerInput,
     how: { readonly cause: RunTrigger; readonly isDry: boolean },
   ): Promise<RunResult> {
     const { pool, runner } = this.#parts;
@@ -193,7 +193,7 @@ export class PoolPass {
       ...how,
       pool,
       plan,
-      policy: facts.policy,
+      policy: conditions.policy,
       runs: this.#runs,
       stopReason: (vms) => this.#stopReason(how.cause, vms),
       onProgress: (moving) => this.#onMoving(moving),

@@ -1,12 +1,12 @@
 import type { BalancerRun } from "@xo-server/store";
-import type { Facts } from "./decide.js";
+import type { PoolConditions } from "./decide.js";
 import { recordOf } from "./stored-json.js";
 import { VM_CHANGED } from "./pool-run.js";
 import type { MoveRecord } from "./run-record.js";
 import type { RunStop } from "./state.js";
 
-type RunFacts = Pick<
-  Facts,
+type RunHistory = Pick<
+  PoolConditions,
   "movedAt" | "dryRunAt" | "failures" | "ineffective" | "failedAt" | "stop"
 >;
 
@@ -18,10 +18,10 @@ const CHANGED_MS = 300_000;
  * @param runs newest first
  * @param resetAt failures before do not count, ms since the epoch
  */
-export function factsOf(
+export function runHistoryOf(
   runs: readonly BalancerRun[],
   resetAt: number,
-): RunFacts {
+): RunHistory {
   const moved = runs.find((run) => recordOf(run).moves.some(hasStarted));
   const dry = runs.find((run) => isAutomaticDryRun(run));
   const failed = failuresOf(runs, resetAt);

@@ -5,7 +5,7 @@ import type { StatsHost } from "./fetch-measurements.js";
 interface Seen {
   readonly revision: number;
   /** Undefined: the host cannot be polled. */
-  readonly facts: Pick<StatsHost, "id" | "pool" | "address"> | undefined;
+  readonly source: Pick<StatsHost, "id" | "pool" | "address"> | undefined;
 }
 
 /** Running hosts of connected pools, updated incrementally. */
@@ -36,27 +36,27 @@ export class LiveHosts {
       if (!table.isLive(row)) continue;
       const id = table.id(row);
       ids.add(id);
-      const facts = this.#read(table, row, id);
+      const source = this.#read(table, row, id);
       const pool = table.pool(row);
-      if (facts === undefined || !connected.has(pool)) continue;
-      hosts.push({ ...facts, xapi: this.#pools.xapi(pool) });
+      if (source === undefined || !connected.has(pool)) continue;
+      hosts.push({ ...source, xapi: this.#pools.xapi(pool) });
     }
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     return hosts;
   }
 
-  #read(table: ViewTable, row: number, id: string): Seen["facts"] {
+  #read(table: ViewTable, row: number, id: string): Seen["source"] {
     const revision = table.revision(row);
     const seen = this.#seen.get(id);
-    if (seen?.revision === revision) return seen.facts;
-    let facts: Seen["facts"];
+    if (seen?.revision === revision) return seen.source;
+    let source: Seen["source"];
     table.readRow(row, (host) => {
       const address = host.value(["address"]);
       const isUp = host.value(["power_state"]) === "Running";
       if (isUp && typeof address === "string")
-        facts = { id, pool: String(host.value(["$pool"])), address };
+        source = { id, pool: String(host.value(["$pool"])), address };
     });
-    this.#seen.set(id, { revision, facts });
-    return facts;
+    this.#seen.set(id, { revision, source });
+    return source;
   }
 }

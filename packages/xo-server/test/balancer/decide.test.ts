@@ -4,7 +4,7 @@ import {
   waitingStateOf,
   SETTLE_MS,
   decide,
-  type Facts,
+  type PoolConditions,
 } from "../../src/balancer/decide.js";
 import { defaultPolicy } from "../../src/balancer/policy.js";
 
@@ -12,23 +12,23 @@ const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
 const policy = { ...defaultPolicy, mode: "automatic" } as const;
 const counts = { failures: 0, ineffective: 0 };
-const facts: Facts = { now: NOW, policy, measuredAt: NOW, ...counts };
+const conditions: PoolConditions = { now: NOW, policy, measuredAt: NOW, ...counts };
 const found = { moves: 2, stopped: "max-migrations" } as const;
 
 t.test("a pool that is off is off, whatever else is so", async (t) => {
   const off = { ...policy, mode: "off" } as const;
   const pause = { code: "not-connected" } as const;
-  t.same(waitingStateOf({ ...facts, policy: off, pause }), { state: "off" });
+  t.same(waitingStateOf({ ...conditions, policy: off, pause }), { state: "off" });
 });
 
 t.test("a reason to pause takes precedence, except for one", async (t) => {
   const pause = { code: "not-connected" } as const;
-  const rest = waitingStateOf({ ...facts, pause, failures: 9, movedAt: NOW });
+  const rest = waitingStateOf({ ...conditions, pause, failures: 9, movedAt: NOW });
   t.same(rest, { state: "paused", reason: pause });
 });
 
 t.test("without a conflict it is planned", async (t) => {
-  t.equal(waitingStateOf(facts), undefined);
+  t.equal(waitingStateOf(conditions), undefined);
 });
 
 t.test(
@@ -36,7 +36,7 @@ t.test(
   async (t) => {
     const movedAt = NOW - MINUTE;
     const cooling = (measuredAt: number) =>
-      waitingStateOf({ ...facts, movedAt, measuredAt });
+      waitingStateOf({ ...conditions, movedAt, measuredAt });
     t.same(cooling(movedAt + SETTLE_MS - 1), {
       state: "cooldown",
       why: "measuring",
@@ -51,13 +51,13 @@ t.test("a dry run is not recorded again immediately", async (t) => {
   const dryRunAt = NOW - MINUTE + 1;
   const until = dryRunAt + MINUTE;
   const expected = { state: "cooldown", why: "dry-run", until };
-  t.same(waitingStateOf({ ...facts, policy: dry, dryRunAt }), expected);
+  t.same(waitingStateOf({ ...conditions, policy: dry, dryRunAt }), expected);
   t.equal(
-    waitingStateOf({ ...facts, policy: dry, dryRunAt: NOW - MINUTE }),
+    waitingStateOf({ ...conditions, policy: dry, dryRunAt: NOW - MINUTE }),
     undefined,
   );
   t.equal(
-    waitingStateOf({ ...facts, dryRunAt }),
+    waitingStateOf({ ...conditions, dryRunAt }),
     undefined,
     "nothing was moved",
   );
@@ -65,7 +65,7 @@ t.test("a dry run is not recorded again immediately", async (t) => {
 
 t.test("it backs off longer each time, and then for good", async (t) => {
   const after = (failures: number, ms: number) =>
-    waitingStateOf({ ...facts, failures, failedAt: NOW - ms });
+    waitingStateOf({ ...conditions, failures, failedAt: NOW - ms });
   t.match(after(1, MINUTE - 1), { state: "back-off", failures: 1 });
   t.equal(after(1, MINUTE), undefined);
   t.match(after(2, 2 * MINUTE - 1), { state: "back-off", until: NOW + 1 });
@@ -76,18 +76,18 @@ t.test("it backs off longer each time, and then for good", async (t) => {
 
 t.test("an imbalance has to last", async (t) => {
   const held = { act: "rest", state: { state: "pending", moves: 2 } };
-  t.match(decide(facts, found), held);
+  t.match(decide(conditions, found), held);
   const since = NOW - policy.holdSeconds * 1000;
-  t.match(decide(facts, { ...found, since: since + 1 }), {
+  t.match(decide(conditions, { ...found, since: since + 1 }), {
     act: "rest",
     state: { state: "pending", until: NOW + 1 },
   });
-  t.same(decide(facts, { ...found, since }), { act: "move" });
+  t.same(decide(conditions, { ...found, since }), { act: "move" });
 });
 
 t.test("without migrations the reason is shown", async (t) => {
   const verdict = (stopped: "balanced" | "no-beneficial-migration") =>
-    decide(facts, { moves: 0, stopped });
+    decide(conditions, { moves: 0, stopped });
   const watching = (why: string) => ({
     act: "rest",
     state: { state: "idle", why },

@@ -1,6 +1,6 @@
 import type { BalancerRun } from "@xo-server/store";
 import t from "tap";
-import { vmsInCooldown, factsOf } from "../../src/balancer/recent-runs.js";
+import { vmsInCooldown, runHistoryOf } from "../../src/balancer/recent-runs.js";
 import type { MoveStatus } from "../../src/balancer/run-record.js";
 
 type Moves = readonly (readonly [vm: string, MoveStatus, endedAt?: number])[];
@@ -23,13 +23,13 @@ t.test(
   "failures are counted until a run succeeds or an administrator resets them",
   async (t) => {
     const failed = [3, 2, 1].map((time) => runAt(time, "failure"));
-    t.match(factsOf(failed, 0), { failures: 3, failedAt: 3 });
-    t.match(factsOf(failed, 3), { failures: 1 }, "at that moment they did");
-    t.match(factsOf(failed, 4), { failures: 0, failedAt: undefined });
+    t.match(runHistoryOf(failed, 0), { failures: 3, failedAt: 3 });
+    t.match(runHistoryOf(failed, 3), { failures: 1 }, "at that moment they did");
+    t.match(runHistoryOf(failed, 4), { failures: 0, failedAt: undefined });
     const well = [runAt(4, "success"), ...failed];
-    t.match(factsOf(well, 0), { failures: 0 });
+    t.match(runHistoryOf(well, 0), { failures: 0 });
     const others = [runAt(6, "dry-run"), runAt(5, "stopped"), ...failed];
-    t.match(factsOf(others, 0), { failures: 3 }, "these do not count");
+    t.match(runHistoryOf(others, 0), { failures: 3 }, "these do not count");
   },
 );
 
@@ -44,14 +44,14 @@ t.test("only started migrations were done", async (t) => {
     ]),
     runAt(3, "interrupted", [["f", "migrating"]]),
   ];
-  t.match(factsOf(runs, 0), { movedAt: 7, dryRunAt: 8 });
+  t.match(runHistoryOf(runs, 0), { movedAt: 7, dryRunAt: 8 });
   t.same([...vmsInCooldown(runs, 0)], ["a", "b", "f"]);
   t.same([...vmsInCooldown(runs, 3)], ["a", "b"], "f was seen until 3");
   t.same([...vmsInCooldown(runs, 6)], []);
 });
 
 t.test("a run without details has no text", async (t) => {
-  t.same(factsOf([], 0), {
+  t.same(runHistoryOf([], 0), {
     movedAt: undefined,
     dryRunAt: undefined,
     failures: 0,

@@ -7,14 +7,14 @@ import { numbers, valuesOf } from "./value-completions.js";
 /** Completions at a position, best first. */
 export function completionsFor(
   term: CaretTerm,
-  facts: CompletionInput,
+  input: CompletionInput,
 ): readonly Completion[] {
   if (term.kind === "none") return [];
-  const property = propertyAt(term, facts.type);
+  const property = propertyAt(term, input.type);
   if (term.kind === "number")
     return property === undefined ? [] : numbers(property, term.typed);
-  if (property !== undefined) return valuesOf(property, term, facts);
-  return propertiesFor(term, facts);
+  if (property !== undefined) return valuesOf(property, term, input);
+  return propertiesFor(term, input);
 }
 
 /** The property whose value is typed. */

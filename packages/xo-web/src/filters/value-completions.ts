@@ -11,24 +11,24 @@ const MOST = 50;
 export function valuesOf(
   property: Property,
   { typed }: CaretTerm,
-  facts: CompletionInput,
+  input: CompletionInput,
 ): Completion[] {
   switch (property.kind) {
     case "number":
       return typed === ""
-        ? comparisons(facts.messages)
+        ? comparisons(input.messages)
         : numbers(property, typed);
     case "time":
-      return times(facts);
+      return times(input);
     case "choice":
       return known(
-        property.choices!.map((value) => withCount(value, facts.values)),
+        property.choices!.map((value) => withCount(value, input.values)),
         typed,
       );
     case "boolean":
     case "object":
     case "text":
-      return known(facts.values, typed);
+      return known(input.values, typed);
   }
 }
 

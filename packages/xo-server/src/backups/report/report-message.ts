@@ -136,17 +136,17 @@ function placeLines({
   disks = [],
   ...figures
 }: ReportedRepository): string[] {
-  const facts = [
+  const parts = [
     ...(mode === undefined ? [] : [mode]),
     ...figuresOf(figures),
     ...(copied === undefined ? [] : [`${copied} backups copied`]),
     ...(deleted.length === 0 ? [] : [`${deleted.length} old deleted`]),
   ];
-  const all = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const all = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
   return [
     `${name}: ${status}${all}${errorOf(error)}`,
     ...disks.map(({ name, source, reasons = [], mismatches = 0, ...own }) => {
-      const facts = [
+      const parts = [
         source,
         ...figuresOf(own),
         ...(mismatches === 0
@@ -154,7 +154,7 @@ function placeLines({
           : [`${mismatches} blocks differed from changed block tracking`]),
         ...reasons,
       ];
-      return `  disk ${name}: ${facts.join(", ")}`;
+      return `  disk ${name}: ${parts.join(", ")}`;
     }),
   ];
 }

@@ -44,7 +44,7 @@ export function vmOptions(
     .map(({ id, name, disks, memory, guestOs, powerState, obstacle }) => {
       const isOff = powerState === "poweredOff";
       const size = disks.reduce((sum, disk) => sum + disk.size, 0);
-      const facts = [
+      const properties = [
         formats.plural(texts.disks, disks.length),
         formats.bytes(size),
         fill(texts.memory, { size: formats.bytes(memory) }),
@@ -55,7 +55,7 @@ export function vmOptions(
       return {
         id,
         label: name,
-        hint: facts.filter((fact) => fact !== "").join(" · "),
+        hint: properties.filter((property) => property !== "").join(" · "),
         isDisabled: obstacle !== undefined || !(isOff || canStop),
       };
     });

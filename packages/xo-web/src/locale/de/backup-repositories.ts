@@ -101,7 +101,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
       "Wählen Sie „Alles prüfen“: Damit wird repariert, was repariert werden kann. Ist das Protokoll verloren, bringen Sie die Dateien von log/ oder copies/log/ aus einer Kopie des Repositorys zurück.",
   },
   since: "Zuerst festgestellt: {age}.",
-  facts: {
+  properties: {
     backups: "Backups",
     used: "Belegt",
     deduplication: "Deduplizierung",

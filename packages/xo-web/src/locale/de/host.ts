@@ -28,7 +28,7 @@ export const host: Messages["host"] = {
     certificates: "Zertifikate",
     licence: "Lizenz",
   },
-  facts: {
+  properties: {
     role: "Rolle",
     uptime: "Startzeit",
     agent: "XAPI-Startzeit",

@@ -12,7 +12,7 @@ export const network: Messages["network"] = {
     reach: "Verfügbarkeit",
     vms: "VM-Schnittstellen (VIFs)",
   },
-  facts: {
+  properties: {
     bridge: "Bridge",
     vlan: "VLAN",
     mtu: "MTU",

@@ -21,7 +21,7 @@ export const pool: Messages["pool"] = {
     licence: "Lizenz",
     verify: "Vergleich mit dem Pool",
   },
-  facts: {
+  properties: {
     coordinator: "Koordinator",
     defaultSr: "Standard-SR",
     migrationNetwork: "Migrationsnetzwerk",

@@ -69,7 +69,7 @@ export const settings: Messages["settings"] = {
     calm: "Keine Blockierung über 50 ms. Längste: {max}.",
     blocked: "{blocks} über 50 ms. Längste: {max}.",
     blocks: { one: "{n} Blockierung", other: "{n} Blockierungen" },
-    facts: "{version} · Node.js {node} · Betriebszeit {uptime}",
+    summary: "{version} · Node.js {node} · Betriebszeit {uptime}",
     soon: "Erste Daten in einigen Sekunden",
     soonLead: "Eine Messung alle 10 s, eine Stunde lang aufbewahrt.",
     charts: {

@@ -15,7 +15,7 @@ export const sr: Messages["sr"] = {
     biggest: "Größte Festplatten",
     chains: "Snapshot-Ketten",
   },
-  facts: {
+  properties: {
     kind: "Typ",
     content: "Inhalt",
     sharing: "Geteilt mit",

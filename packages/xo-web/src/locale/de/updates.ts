@@ -9,7 +9,7 @@ export const updates: Messages["updates"] = {
   down: "Update und Neustart",
   planning: "Wird geplant…",
   nothing: "Alle Updates sind installiert.",
-  facts:
+  summary:
     "{hosts} Hosts in {waves} Schritten, {moves} Migrationen, etwa {length}.",
   lead: "Hosts werden evakuiert, aktualisiert und neu gestartet, der Koordinator zuerst. VMs werden auf aktualisierte Hosts migriert. Der erste Fehler hält das rollierende Update an; es kann fortgesetzt werden.",
   rebootLead:

@@ -23,7 +23,7 @@ export const vm: Messages["vm"] = {
     activity: "Aktivitätsprotokoll",
     messages: "XAPI-Nachrichten",
   },
-  facts: {
+  properties: {
     system: "Betriebssystem",
     addresses: "IP-Adressen",
     tools: "Guest Tools",

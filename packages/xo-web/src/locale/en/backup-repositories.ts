@@ -95,7 +95,7 @@ export const backupRepositories = {
       "Choose “Verify everything”: it repairs what can be repaired. If the log is lost, bring the files of log/ or copies/log/ back from a copy of the repository.",
   },
   since: "First seen {age}.",
-  facts: {
+  properties: {
     backups: "Backups",
     used: "Used",
     deduplication: "Deduplication",

@@ -26,7 +26,7 @@ export const host = {
     certificates: "Certificates",
     licence: "License",
   },
-  facts: {
+  properties: {
     role: "Role",
     uptime: "Boot time",
     agent: "XAPI start time",

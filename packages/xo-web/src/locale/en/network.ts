@@ -10,7 +10,7 @@ export const network = {
     reach: "Availability",
     vms: "VM interfaces (VIFs)",
   },
-  facts: {
+  properties: {
     bridge: "Bridge",
     vlan: "VLAN",
     mtu: "MTU",

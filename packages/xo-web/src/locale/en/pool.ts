@@ -19,7 +19,7 @@ export const pool = {
     licence: "License",
     verify: "Comparison with the pool",
   },
-  facts: {
+  properties: {
     coordinator: "Coordinator",
     defaultSr: "Default SR",
     migrationNetwork: "Migration network",

@@ -67,7 +67,7 @@ export const settings = {
     calm: "No block over 50 ms. Longest: {max}.",
     blocked: "{blocks} over 50 ms. Longest: {max}.",
     blocks: { one: "{n} block", other: "{n} blocks" },
-    facts: "{version} · Node.js {node} · uptime {uptime}",
+    summary: "{version} · Node.js {node} · uptime {uptime}",
     soon: "First data in a few seconds",
     soonLead: "One sample every 10 s, kept for one hour.",
     charts: {

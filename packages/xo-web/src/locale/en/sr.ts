@@ -13,7 +13,7 @@ export const sr = {
     biggest: "Largest disks",
     chains: "Snapshot chains",
   },
-  facts: {
+  properties: {
     kind: "Type",
     content: "Content",
     sharing: "Shared with",

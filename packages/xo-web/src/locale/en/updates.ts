@@ -7,7 +7,8 @@ export const updates = {
   down: "update and reboot",
   planning: "Planning…",
   nothing: "All updates are installed.",
-  facts: "{hosts} hosts in {waves} steps, {moves} migrations, about {length}.",
+  summary:
+    "{hosts} hosts in {waves} steps, {moves} migrations, about {length}.",
   lead: "Hosts are evacuated, updated and rebooted, the coordinator first. VMs are migrated to updated hosts. The first failure stops the rolling update; it can be resumed.",
   rebootLead:
     "Hosts are evacuated and rebooted, the coordinator first. The first failure stops the rolling reboot; it can be resumed.",

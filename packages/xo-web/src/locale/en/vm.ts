@@ -21,7 +21,7 @@ export const vm = {
     activity: "Activity log",
     messages: "XAPI messages",
   },
-  facts: {
+  properties: {
     system: "Operating system",
     addresses: "IP addresses",
     tools: "Guest tools",

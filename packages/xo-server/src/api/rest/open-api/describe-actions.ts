@@ -7,6 +7,7 @@ import {
   objectContent,
   pathParameter,
   success,
+  withArticle,
   type Json,
 } from "./parts.js";
 import { taggedCollections } from "../collections/tag-routes.js";
@@ -93,7 +94,11 @@ const getTask: Json = {
   },
 };
 
-function describeTags({ name, operationIds }: Collection): [string, Json] {
+function describeTags({
+  name,
+  type,
+  operationIds,
+}: Collection): [string, Json] {
   const noun = operationIds.get.replace(/^Get/, "");
   const describe = (operationId: string, summary: string): Json => ({
     operationId,
@@ -106,10 +111,10 @@ function describeTags({ name, operationIds }: Collection): [string, Json] {
   return [
     `/${name}/{id}/tags/{tag}`,
     {
-      put: describe(`Put${noun}Tag`, `Add a tag to one object of ${name}.`),
+      put: describe(`Put${noun}Tag`, `Add a tag to ${withArticle(type)}.`),
       delete: describe(
         `Delete${noun}Tag`,
-        `Remove a tag from one object of ${name}.`,
+        `Remove a tag from ${withArticle(type)}.`,
       ),
     },
   ];

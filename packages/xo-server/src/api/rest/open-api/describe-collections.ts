@@ -11,6 +11,7 @@ import {
   pathParameter,
   ref,
   success,
+  withArticle,
   type Json,
 } from "./parts.js";
 import { toHref } from "../routing/rest-path.js";
@@ -49,7 +50,7 @@ function describeList({ name, type, operationIds, example }: Collection): Json {
 function describeGet({ name, type, operationIds, example }: Collection): Json {
   return {
     operationId: operationIds.get,
-    summary: `Return one object of the type ${name === "alarms" ? "alarm" : type}.`,
+    summary: `Return ${withArticle(name === "alarms" ? "alarm" : type)}.`,
     tags: [name],
     "x-mcp-exposure": "allow",
     parameters: [pathParameter("id")],
@@ -74,7 +75,7 @@ function describeSub(collection: Collection, sub: SubCollection): Json {
       sub === "messages"
         ? operationIds.messages
         : `${operationIds.get}${subNames[sub]}`,
-    summary: `List the ${sub} of one ${type}.`,
+    summary: `List the ${sub === "vdis" ? "VDIs" : sub} of ${withArticle(type)}.`,
     tags: [name],
     "x-mcp-exposure": "allow",
     parameters: [pathParameter("id"), ...listParameters],

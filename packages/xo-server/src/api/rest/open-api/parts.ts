@@ -142,3 +142,8 @@ function query(name: string, description: string, schema: Json): Json {
 
 /** Id of a task in examples. */
 export const exampleTask = "mh0abc12-0123456789ab";
+
+/** @param type of an object, such as `SR` or `VM-snapshot` */
+export function withArticle(type: string): string {
+  return `${/^([aeiou]|S[MR])/i.test(type) ? "an" : "a"} ${type}`;
+}

@@ -9,14 +9,14 @@ import {
 } from "../repository.js";
 
 /** A figure of a repository as text. */
-export interface RepositoryFact {
-  readonly id: keyof Messages["backup"]["repositories"]["facts"];
+export interface RepositoryProperty {
+  readonly id: keyof Messages["backup"]["repositories"]["properties"];
   readonly value: string;
   readonly tone?: string;
   readonly detail?: string;
 }
 
-export interface FactLocalization {
+export interface PropertyLocalization {
   readonly texts: Messages["backup"]["repositories"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */
@@ -32,10 +32,10 @@ const MAX_RATIO = 1_000;
  * The figures of a repository, in the order of the page; those that are not known
  * yet are left out.
  */
-export function repositoryFacts(
+export function repositoryProperties(
   { state, benchmarks = [] }: Repository,
-  localization: FactLocalization,
-): readonly RepositoryFact[] {
+  localization: PropertyLocalization,
+): readonly RepositoryProperty[] {
   const { formats, texts, now } = localization;
   const benchmark = benchmarks.at(-1);
   return [
@@ -49,7 +49,7 @@ export function repositoryFacts(
         ? {}
         : { detail: fill(texts.ofData, { size: formats.size(state.data) }) }),
     },
-    usedFact(state, localization),
+    usedProperty(state, localization),
     ...(state.deduplication === undefined
       ? []
       : [
@@ -62,8 +62,8 @@ export function repositoryFacts(
             detail: texts.deduplicationLead,
           } as const,
         ]),
-    growthFact(state, localization),
-    verifiedFact(state, localization),
+    growthProperty(state, localization),
+    verifiedProperty(state, localization),
     ...(benchmark === undefined
       ? []
       : [
@@ -79,10 +79,10 @@ export function repositoryFacts(
   ];
 }
 
-function usedFact(
+function usedProperty(
   { stored, capacity, available }: RepositoryState,
-  { texts, formats }: FactLocalization,
-): RepositoryFact {
+  { texts, formats }: PropertyLocalization,
+): RepositoryProperty {
   return {
     id: "used",
     value: stored === undefined ? texts.notKnown : formats.size(stored),
@@ -97,10 +97,10 @@ function usedFact(
   };
 }
 
-function growthFact(
+function growthProperty(
   state: RepositoryState,
-  { texts, formats }: FactLocalization,
-): RepositoryFact {
+  { texts, formats }: PropertyLocalization,
+): RepositoryProperty {
   const rate = dailyGrowth(state.growth);
   const left = daysLeft(state);
   return {
@@ -120,10 +120,10 @@ function growthFact(
   };
 }
 
-function verifiedFact(
+function verifiedProperty(
   { verification, collection }: RepositoryState,
-  { texts, formats, now }: FactLocalization,
-): RepositoryFact {
+  { texts, formats, now }: PropertyLocalization,
+): RepositoryProperty {
   const { state, at, damaged } = summaryOf(verification);
   const damagedFiles = verification?.findings?.length ?? 0;
   const repaired = verification?.repaired ?? 0;
