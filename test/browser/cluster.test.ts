@@ -115,11 +115,11 @@ t.test(
     await page
       .getByText(
         new RegExp(
-          `${name} is draining: [1-9]\\d* leases handed over, 0 pending`,
+          `${name} is handing over: [1-9]\\d* leases handed over, 0 pending`,
         ),
       )
       .waitFor();
-    await row.getByText("draining", { exact: true }).waitFor();
+    await row.getByText("handing over", { exact: true }).waitFor();
     t.equal(await row.getByRole("button").count(), 0, "it leaves once");
     await checkViews(t, page, "the list of servers");
     t.same(await ownedBy(), []);

@@ -39,7 +39,7 @@ t.test(
     const subjects = (await owned()).map(([subject]) => subject);
     const command = group.run(0, "leave");
     t.equal(await command.ended, 0, command.output);
-    t.match(command.lines[0], /^xo1 leaves/);
+    t.match(command.lines[0], /^xo1 hands over its leases/);
     const owners = await ownersOf(group.postgres);
     for (const subject of subjects)
       if (subject !== "server/xo1")

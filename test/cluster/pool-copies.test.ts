@@ -119,7 +119,7 @@ t.test("servers that join late", { skip }, async (t) => {
       );
       t.match(
         second.program.output,
-        /P: is listed, no copy \(xo1: it is damaged/,
+        /P: listing the pool, no copy from another server \(xo1: it is damaged/,
       );
       t.ok(listings[1]! > 20);
       await group.postgres.query("xo", "drop function redirect cascade");

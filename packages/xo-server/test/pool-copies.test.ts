@@ -220,7 +220,7 @@ t.test(
     const { received, fetch, client } = createClient(cluster);
     await fetch();
     t.match(cluster.lines, [
-      /P: is listed, no copy \(xo2: a copy of the pool is not available: it has no complete snapshot\)/,
+      /P: listing the pool, no copy from another server \(xo2: a copy of the pool is not available: it has no complete snapshot\)/,
     ]);
     await addOther(t, cluster, (_request, response) => {
       response.writeHead(404, { "content-type": "application/json" });
@@ -266,7 +266,7 @@ t.test("which servers get requests for copies", async (t) => {
   await fetch();
   t.same(new Set([asked[0], asked[3]]), new Set(["xo3", "xo4"]), "in turn");
   t.match(cluster.lines, [
-    /P: is listed, no copy \(xo3: HTTP 404; xo4: HTTP 404; xo2: HTTP 404\)/,
+    /P: listing the pool, no copy from another server \(xo3: HTTP 404; xo4: HTTP 404; xo2: HTTP 404\)/,
     ...[/HTTP 404/, /HTTP 404/],
   ]);
 });

@@ -29,7 +29,7 @@ export function backupCommand(run: Run): Command {
 
 function jobsCommand(run: Run): Command {
   return new Command("jobs")
-    .description("list jobs that back up, copy backups or test them")
+    .description("list jobs that create, copy or test backups")
     .action((_options: object, command: Command) => {
       run(command, async (context) => {
         const rpc = await (await context.server()).signIn();
@@ -105,7 +105,7 @@ function coverageCommand(run: Run): Command {
 
 function deleteCommand(run: Run): Command {
   return new Command("delete")
-    .description("delete backups; no other backup needs them")
+    .description("delete backups; no other backup depends on them")
     .argument("<backups...>", "ids, see xo-cli backup list")
     .option("--yes", "do not ask for confirmation")
     .action((ids: string[], { yes }: { yes?: boolean }, command: Command) => {

@@ -53,7 +53,7 @@ function listCommand(run: Run): Command {
 
 function testCommand(run: Run): Command {
   return new Command("test")
-    .description("open a repository, write, read and remove a file of 64 MiB")
+    .description("open a repository; write, read and delete a file of 64 MiB")
     .argument("<repository>", NAME)
     .action((name: string, _options: object, command: Command) => {
       run(command, async (context) => {
@@ -67,7 +67,7 @@ function testCommand(run: Run): Command {
 
 function verifyCommand(run: Run): Command {
   return new Command("verify")
-    .description("compare a repository with what was written, and repair it")
+    .description("verify checksums of a repository, and repair damaged files")
     .argument("<repository>", NAME)
     .option("--all", "all data instead of what is due")
     .option("--no-wait", "do not wait for its end")
@@ -88,7 +88,7 @@ function verifyCommand(run: Run): Command {
 function collectCommand(run: Run): Command {
   return new Command("collect-garbage")
     .description(
-      "release space that no backup needs; files that were marked a day ago",
+      "delete files that no backup needs and that were marked a day ago",
     )
     .argument("<repository>", NAME)
     .option("--no-wait", "do not wait for its end")
@@ -148,7 +148,9 @@ function sheetCommand(run: Run): Command {
 
 function removeCommand(run: Run): Command {
   return new Command("remove")
-    .description("remove a repository from the server; its files stay")
+    .description(
+      "remove a repository from the server; its files are not deleted",
+    )
     .argument("<repository>", NAME)
     .option("--yes", "do not ask for confirmation")
     .action((name: string, { yes }: { yes?: boolean }, command: Command) => {
@@ -158,7 +160,7 @@ function removeCommand(run: Run): Command {
         if (yes !== true)
           await confirm(
             context.host,
-            `Jobs can no longer use ${repository.name}; its files stay`,
+            `Jobs can no longer use ${repository.name}; its files are not deleted`,
           );
         await print(
           context,

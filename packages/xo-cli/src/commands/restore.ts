@@ -182,7 +182,7 @@ interface TestOptions {
 function testCommand(run: Run): Command {
   return new Command("test")
     .description(
-      "restore a VM without connections, start it, wait for its guest tools, delete it",
+      "restore a VM into an isolated network, start it, wait for its guest tools, delete it",
     )
     .argument("<backup>", BACKUP)
     .requiredOption("--sr <sr>", SR)

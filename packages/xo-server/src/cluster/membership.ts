@@ -210,7 +210,7 @@ export class Membership {
       const server = all.find((one) => one.name === name);
       if (server === undefined) logger.info(`server ${name} has stopped`);
       else if (server.leavingAt !== undefined)
-        logger.info(`server ${name} is leaving`);
+        logger.info(`server ${name} is handing over its leases`);
       else
         logger.warn(
           `server ${name} is lost: no heartbeat for ${Math.round(Math.max(server.silentMs, silentMs) / 1_000)} s`,

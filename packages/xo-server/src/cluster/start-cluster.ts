@@ -84,7 +84,7 @@ export async function startCluster({
     isRunning: isOtherProcess,
     onLeave: () => {
       logger.info(
-        "This server leaves: it hands over its leases, and takes none until it is started again",
+        "Handing over all leases: this server acquires none until its next start",
       );
       void leases.leave();
     },

@@ -27,7 +27,7 @@ function toLines(
   { moved, free, remaining }: HandOver,
 ): readonly string[] {
   return [
-    `${name} leaves: it takes no leases until its next start, and still serves its clients`,
+    `${name} hands over its leases: it acquires no others until its next start, and still serves its clients`,
     ...moved.map(({ subject, to }) => `  ${subject}: now ${to}`),
     ...free.map((subject) => `  ${subject}: no server has taken it`),
     ...remaining.map(

@@ -32,9 +32,10 @@ xo-server: files of other users are read and written by the shell):
   XO_CONFIG_PASSPHRASE=... xo-server config export - > /backup/xo.xoconf`;
 
 const AFTER_LEAVE_HELP = `
-The server of the config keeps its clients and its tasks; what acts by itself moves.
-/health answers 404 with "leaving", so that a load balancer sends it no new clients.
-Its next start ends this. Needs PostgreSQL and another server that runs.`;
+The server of the config keeps its clients and its tasks; jobs, load balancers and
+maintenance move to other servers. /health answers 404 with "leaving", so that a load
+balancer sends it no new clients. Its next start ends this state. Requires PostgreSQL
+and another running server.`;
 
 /**
  * Parses `xo-server user ...`, `xo-server config ...`, `xo-server audit ...` and
@@ -52,9 +53,9 @@ export function storeCommands(onCommand: OnStoreCommand): Command[] {
 function leaveCommand(onCommand: OnStoreCommand): Command {
   return verb(
     "leave",
-    "hand over what this server owns to others, before it is stopped for an upgrade",
+    "hand over the leases of this server to others, before it is stopped for an upgrade",
   )
-    .option("--force", "also if no other server runs")
+    .option("--force", "also if no other server is running")
     .addHelpText("after", AFTER_LEAVE_HELP)
     .action((options: StoreOptions) => {
       onCommand({ verb: "leave", isForced: options.force === true }, options);

@@ -51,7 +51,7 @@ function hintOf({ code, data }: XoError): string {
   if (code === "LAST_ADMIN") return "; --force deletes it";
   const { reason, known, canForce } = data;
   if (code === "FORBIDDEN_OPERATION")
-    return `: ${String(reason)}${canForce === true ? "; --force leaves nevertheless" : ""}`;
+    return `: ${String(reason)}${canForce === true ? "; --force hands over anyway" : ""}`;
   return Array.isArray(known) && known.length > 0
     ? `; there are ${known.join(", ")}`
     : "";

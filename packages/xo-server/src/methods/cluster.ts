@@ -89,7 +89,7 @@ export const clusterRemoveServer = defineOperation({
 export const clusterLeave = defineOperation({
   name: "cluster.leave",
   summary:
-    "Drain a running server: it hands over its leases and acquires no others until its next start. Its clients stay connected and its tasks continue. Returns when other servers have acquired the leases, or after 10 s.",
+    "Hand over all leases of a running server (drain): it acquires no others until its next start. Its clients stay connected and its tasks continue. Returns when other servers have acquired the leases, or after 10 s.",
   params: Type.Object(
     {
       name,

@@ -208,7 +208,7 @@ async function dropAll(
   }
   throw new XoError("INTERRUPTED", {
     reason:
-      "the import was interrupted; incomplete VMs were deleted, complete ones stay",
+      "the import was interrupted; incomplete VMs were deleted, complete ones were kept",
   });
 }
 

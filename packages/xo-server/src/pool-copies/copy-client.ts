@@ -79,7 +79,9 @@ export class CopyClient {
       }
     }
     if (reasons.length > 0)
-      logger.info(`${label}: is listed, no copy (${reasons.join("; ")})`);
+      logger.info(
+        `${label}: listing the pool, no copy from another server (${reasons.join("; ")})`,
+      );
   };
 
   #onFailure({ instance }: Peer, label: string, reason: string): void {

@@ -205,10 +205,9 @@ export class Maintenance {
         `backup repository ${name}: ${repaired} damaged files were repaired`,
       );
     if (unknownFiles.length > 0)
-      logger.warn(
-        `backup repository ${name}: other programs have left files in its folders`,
-        { files: unknownFiles.slice(0, 10) },
-      );
+      logger.warn(`backup repository ${name}: unknown files in its folders`, {
+        files: unknownFiles.slice(0, 10),
+      });
     return { checked, findings: open, unknownFiles, repaired, backups };
   }
 
@@ -238,9 +237,12 @@ export class Maintenance {
         await this.#check(id);
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        this.#options.logger.warn(`backup repository ${id}: maintenance`, {
-          error,
-        });
+        this.#options.logger.warn(
+          `backup repository ${id}: maintenance failed`,
+          {
+            error,
+          },
+        );
       }
     }
   }

@@ -10,14 +10,14 @@ export const settingsCluster = {
     seen: "Last heartbeat",
     owns: "Leases",
     leases: { one: "{n} lease", other: "{n} leases" },
-    states: { running: "running", leaving: "draining", lost: "lost" },
+    states: { running: "running", leaving: "handing over", lost: "lost" },
     handOver: "Hand over",
     handOverThis: "Hand over the leases of {name}",
     handOverAsk: "Hand over the leases of {name}?",
     handOverLead:
       "Other servers take over its jobs, load balancers and maintenance. The server still serves its clients, completes its tasks, and acquires no leases until it is restarted.",
     handedOver:
-      "{name} is draining: {moved} leases handed over, {remaining} pending.",
+      "{name} is handing over: {moved} leases handed over, {remaining} pending.",
     remove: "Remove",
     removeThis: "Remove {name}",
     removeAsk: "Remove this server from the list?",
