@@ -2,10 +2,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { root } from "../running-program.js";
+import { freePort } from "../free-port.js";
 
 /** @returns false, or why the example cannot be run here */
 export function noBalancerReason(): string | false {
@@ -49,13 +49,4 @@ export async function startBalancer(
     await ended;
   });
   return `http://127.0.0.1:${port}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

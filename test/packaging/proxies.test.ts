@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { root, RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { missingProgram } from "./package-tree.js";
+import { freePort } from "../free-port.js";
 
 t.comment("timeout=120000");
 
@@ -223,13 +223,4 @@ function startProxy(t: Test, { program, file, args }: Proxy, folder: string) {
     child.kill();
     await ended;
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,7 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
 import { NbdDisk } from "../src/nbd/nbd-disk.js";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
+import { freePorts } from "./free-ports.js";
 
 /* The NBD servers of Debian; tests are skipped where they are not installed. */
 
@@ -42,22 +41,13 @@ async function createImage(t: Test): Promise<Image> {
   return { folder, path, data };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 /** Starts a server and opens its export. */
 async function openExport(
   t: Test,
   start: (port: number) => [command: string, ...parameters: string[]],
   options: { exportName: string; tls?: object },
 ): Promise<NbdDisk> {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const [command, ...parameters] = start(port);
   const server = spawn(command, parameters, { stdio: "ignore" });
   t.teardown(() => server.kill());

