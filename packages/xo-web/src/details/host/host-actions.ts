@@ -7,7 +7,7 @@ export const scanPifs = ownAction({
   ...host,
   id: "host.scanPifs",
   icon: RefreshCw,
-  label: (text) => text.host.acts.scanPifs,
+  label: (text) => text.host.actions.scanPifs,
   operation: () => ({ method: "host.scanPifs" }),
 });
 
@@ -15,6 +15,6 @@ export const scanUsb = ownAction({
   ...host,
   id: "pusb.scan",
   icon: Usb,
-  label: (text) => text.host.acts.scanUsb,
+  label: (text) => text.host.actions.scanUsb,
   operation: () => ({ method: "pusb.scan", idParameter: "host" }),
 });

@@ -41,7 +41,7 @@ export const pifActions: readonly Action[] = [
     id: "pif.address",
     group: "change",
     icon: MapPin,
-    label: (text) => text.host.acts.address,
+    label: (text) => text.host.actions.address,
     formOf: ([one], { text }) => ({
       lead:
         one?.["management"] === true
@@ -71,7 +71,7 @@ export const pifActions: readonly Action[] = [
     id: "pif.management",
     group: "change",
     icon: ShieldCheck,
-    label: (text) => text.host.acts.management,
+    label: (text) => text.host.actions.management,
     refusalOf: ({ management, ip }, text) => {
       if (management === true) return text.host.reasons.isManagement;
       return ip === "" ? text.host.reasons.noAddress : undefined;
@@ -88,7 +88,7 @@ export const pifActions: readonly Action[] = [
     id: "pif.vlan",
     group: "change",
     icon: Tag,
-    label: (text) => text.host.acts.vlan,
+    label: (text) => text.host.actions.vlan,
     refusalOf: ({ vlan }, text) =>
       vlan === -1 ? text.host.reasons.noVlan : undefined,
     formOf: ([one], { text }) => ({
@@ -115,7 +115,7 @@ export const pifActions: readonly Action[] = [
     group: "danger",
     icon: Trash2,
     tone: "danger",
-    label: (text) => text.host.acts.deletePif,
+    label: (text) => text.host.actions.deletePif,
     refusalOf: ({ physical }, text) =>
       physical === true ? text.host.reasons.physical : undefined,
     formOf: ([one], { text }) => ({

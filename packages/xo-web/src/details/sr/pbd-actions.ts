@@ -11,7 +11,7 @@ export const pbdActions: readonly Action[] = [
     id: "pbd.connect",
     group: "work",
     icon: Plug,
-    label: (text) => text.sr.acts.connect,
+    label: (text) => text.sr.actions.connect,
     refusalOf: ({ attached }, text) =>
       attached === true ? text.sr.reasons.connected : undefined,
     operation: () => ({ method: "pbd.connect" }),
@@ -22,7 +22,7 @@ export const pbdActions: readonly Action[] = [
     id: "pbd.disconnect",
     group: "work",
     icon: Unplug,
-    label: (text) => text.sr.acts.disconnect,
+    label: (text) => text.sr.actions.disconnect,
     refusalOf: ({ attached }, text) =>
       attached === true ? undefined : text.sr.reasons.disconnected,
     formOf: (_, { text }) => ({ lead: text.sr.leads.disconnect }),
@@ -35,7 +35,7 @@ export const pbdActions: readonly Action[] = [
     group: "danger",
     icon: Trash2,
     tone: "danger",
-    label: (text) => text.sr.acts.forget,
+    label: (text) => text.sr.actions.forget,
     refusalOf: ({ attached }, text) =>
       attached === true ? text.sr.reasons.disconnectFirst : undefined,
     formOf: (_, { text }) => ({ lead: text.sr.leads.forget }),

@@ -13,7 +13,7 @@ export const vbdActions: readonly Action[] = [
     id: "vbd.delete",
     group: "danger",
     icon: Trash2,
-    label: (text) => text.vm.acts.detach,
+    label: (text) => text.vm.actions.detach,
     formOf: (_, { text }) => ({ lead: text.vm.leads.detach }),
     operation: () => ({ method: "vbd.delete" }),
     undo: (objects) =>
@@ -38,7 +38,7 @@ export const newDisk = ownAction({
   id: "vm.newDisk",
   icon: HardDrive,
   isForOne: true,
-  label: (text) => text.vm.acts.newDisk,
+  label: (text) => text.vm.actions.newDisk,
   formOf: ([vm], { text, formats }) => ({
     fields: [
       { kind: "text", id: "name", label: text.actions.fields.name },
@@ -83,7 +83,7 @@ export const attachDisk = ownAction({
   id: "vm.attachDisk",
   icon: Link,
   isForOne: true,
-  label: (text) => text.vm.acts.attachDisk,
+  label: (text) => text.vm.actions.attachDisk,
   formOf: ([vm], { text, formats }) => ({
     fields: [
       {

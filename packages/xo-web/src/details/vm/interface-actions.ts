@@ -14,7 +14,7 @@ export const vifActions: readonly Action[] = [
     id: "vif.edit",
     group: "change",
     icon: Pencil,
-    label: (text) => text.vm.acts.editInterface,
+    label: (text) => text.vm.actions.editInterface,
     isForOne: true,
     formOf: ([vif], { text }) => ({
       lead: text.vm.leads.editInterface,
@@ -66,7 +66,7 @@ export const vifActions: readonly Action[] = [
     group: "danger",
     icon: Trash2,
     tone: "danger",
-    label: (text) => text.vm.acts.deleteInterface,
+    label: (text) => text.vm.actions.deleteInterface,
     formOf: (_, { text }) => ({ lead: text.vm.leads.deleteInterface }),
     operation: () => ({ method: "vif.delete" }),
     undo: (objects) =>
@@ -94,7 +94,7 @@ export const newInterface = ownAction({
   id: "vm.newInterface",
   icon: Cable,
   isForOne: true,
-  label: (text) => text.vm.acts.newInterface,
+  label: (text) => text.vm.actions.newInterface,
   formOf: ([vm], { text }) => ({
     fields: [
       networkField(text, vm?.$pool, undefined),

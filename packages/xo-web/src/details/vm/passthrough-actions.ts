@@ -11,11 +11,11 @@ export interface DeviceChoice {
 }
 
 const ofVm = { types: ["VM"], group: "change", isForOne: true } as const;
-type Acts = Messages["passthrough"]["acts"];
+type Actions = Messages["passthrough"]["actions"];
 
 /** @param order the operation for a chosen device */
 function attachment(
-  what: keyof Pick<Acts, "attachPci" | "attachUsb" | "attachGpu">,
+  what: keyof Pick<Actions, "attachPci" | "attachUsb" | "attachGpu">,
   devices: readonly DeviceChoice[],
   parts: Pick<Parameters<typeof ownAction>[0], "icon" | "refusalOf"> & {
     readonly order: (
@@ -28,7 +28,7 @@ function attachment(
     ...ofVm,
     id: `vm.${what}`,
     icon,
-    label: (text) => text.passthrough.acts[what],
+    label: (text) => text.passthrough.actions[what],
     refusalOf: (vm, text) =>
       refusalOf?.(vm, text) ??
       (devices.length === 0 ? text.passthrough.noDevices : undefined),
@@ -100,7 +100,7 @@ export const detachDevice = ({ kind, id }: AttachedDevice): Action =>
     id: "vm.detachDevice",
     group: "danger",
     icon: Unplug,
-    label: (text) => text.passthrough.acts.detach,
+    label: (text) => text.passthrough.actions.detach,
     ...(kind === "pci" ? {} : { refusalOf: unlessHalted }),
     formOf: (_, { text }) => ({ lead: text.passthrough.leads.detach[kind] }),
     operation: () => {

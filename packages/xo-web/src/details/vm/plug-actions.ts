@@ -18,7 +18,7 @@ export function plugActions(
       id: `${noun}.connect`,
       group: "work",
       icon: Plug,
-      label: (text) => text.vm.acts.connect,
+      label: (text) => text.vm.actions.connect,
       refusalOf: (object, text) =>
         object["attached"] === true
           ? text.vm.reasons.connected
@@ -33,7 +33,7 @@ export function plugActions(
       id: `${noun}.disconnect`,
       group: "work",
       icon: Unplug,
-      label: (text) => text.vm.acts.disconnect,
+      label: (text) => text.vm.actions.disconnect,
       refusalOf: (object, text) =>
         object["attached"] === true ? undefined : text.vm.reasons.disconnected,
       operation: () => ({ method: `${noun}.disconnect` }),

@@ -75,14 +75,14 @@ export const host: Messages["host"] = {
     size: "Größe",
     forVms: "Durchreichen",
   },
-  acts: {
+  actions: {
     address: "IP-Adresse konfigurieren",
     management: "Als Management-Schnittstelle verwenden",
     vlan: "VLAN-Tag ändern",
     deletePif: "Löschen",
     scanPifs: "Schnittstellen suchen",
     scanUsb: "USB-Geräte suchen",
-    look: "Aktualisieren",
+    check: "Aktualisieren",
   },
   leads: {
     address: "Die neue Adresse gilt sofort.",

@@ -8,7 +8,7 @@ export const passthrough: Messages["passthrough"] = {
   device: "Gerät",
   attach: "Anschließen",
   kinds: { pci: "PCI", usb: "USB", gpu: "vGPU" },
-  acts: {
+  actions: {
     attachPci: "PCI-Gerät anschließen…",
     attachUsb: "USB-Gerät anschließen…",
     attachGpu: "vGPU anschließen…",

@@ -38,7 +38,7 @@ export const sr: Messages["sr"] = {
     state: "Zustand",
     device: "Gerätekonfiguration",
   },
-  acts: {
+  actions: {
     connect: "Verbinden",
     disconnect: "Trennen",
     forget: "Verbindung löschen (PBD)",

@@ -29,7 +29,7 @@ export const updates: Messages["updates"] = {
     "Ausgesetzt: {done} von {hosts} Hosts abgeschlossen. HA ist wiederhergestellt.",
   waiting:
     "Ausgesetzt bis zum Wartungsfenster {time}: {done} von {hosts} Hosts abgeschlossen.",
-  acts: {
+  actions: {
     suspend: "Aussetzen",
     continue: "Fortsetzen",
     cancel: "Rollierendes Update abbrechen",

@@ -101,7 +101,7 @@ export const vm: Messages["vm"] = {
     mtu: "MTU",
     rate: "Bandbreitenlimit",
   },
-  acts: {
+  actions: {
     connect: "Verbinden",
     disconnect: "Trennen",
     detach: "Festplatte trennen…",

@@ -73,14 +73,14 @@ export const host = {
     size: "Size",
     forVms: "Passthrough",
   },
-  acts: {
+  actions: {
     address: "Configure IP address",
     management: "Use as management interface",
     vlan: "Change VLAN tag",
     deletePif: "Delete",
     scanPifs: "Scan interfaces",
     scanUsb: "Scan USB devices",
-    look: "Refresh",
+    check: "Refresh",
   },
   leads: {
     address: "The new address takes effect immediately.",

@@ -6,7 +6,7 @@ export const passthrough = {
   device: "Device",
   attach: "Attach",
   kinds: { pci: "PCI", usb: "USB", gpu: "vGPU" },
-  acts: {
+  actions: {
     attachPci: "Attach PCI device…",
     attachUsb: "Attach USB device…",
     attachGpu: "Attach vGPU…",

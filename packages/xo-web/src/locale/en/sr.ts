@@ -36,7 +36,7 @@ export const sr = {
     state: "State",
     device: "Device configuration",
   },
-  acts: {
+  actions: {
     connect: "Connect",
     disconnect: "Disconnect",
     forget: "Delete connection (PBD)",

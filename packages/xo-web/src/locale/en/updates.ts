@@ -26,7 +26,7 @@ export const updates = {
   suspended: "Suspended: {done} of {hosts} hosts completed. HA is restored.",
   waiting:
     "Suspended until the maintenance window of {time}: {done} of {hosts} hosts completed.",
-  acts: {
+  actions: {
     suspend: "Suspend",
     continue: "Continue",
     cancel: "Cancel rolling update",

@@ -99,7 +99,7 @@ export const vm = {
     mtu: "MTU",
     rate: "Rate limit",
   },
-  acts: {
+  actions: {
     connect: "Connect",
     disconnect: "Disconnect",
     detach: "Detach disk…",

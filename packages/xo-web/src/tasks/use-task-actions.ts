@@ -5,7 +5,7 @@ import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { TaskItem } from "./task.js";
 
-export interface TaskActs {
+export interface TaskActions {
   /** Ids of tasks whose cancel request is being sent. */
   readonly cancelling: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
@@ -14,7 +14,7 @@ export interface TaskActs {
 }
 
 /** Actions on tasks. A failure is shown in a toast. */
-export function useTaskActs(): TaskActs {
+export function useTaskActions(): TaskActions {
   const { call } = useServer();
   const { text } = useLocale();
   const { show } = useToasts();
