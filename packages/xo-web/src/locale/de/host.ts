@@ -82,7 +82,7 @@ export const host: Messages["host"] = {
     deletePif: "Löschen",
     scanPifs: "Schnittstellen suchen",
     scanUsb: "USB-Geräte suchen",
-    check: "Aktualisieren",
+    refresh: "Aktualisieren",
   },
   leads: {
     address: "Die neue Adresse gilt sofort.",

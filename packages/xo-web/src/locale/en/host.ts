@@ -80,7 +80,7 @@ export const host = {
     deletePif: "Delete",
     scanPifs: "Scan interfaces",
     scanUsb: "Scan USB devices",
-    check: "Refresh",
+    refresh: "Refresh",
   },
   leads: {
     address: "The new address takes effect immediately.",
