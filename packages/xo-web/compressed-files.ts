@@ -5,7 +5,7 @@ import { brotliCompress, gzip } from "node:zlib";
 import type { Plugin } from "vite";
 
 /** Smaller ones fit into one packet as they are. */
-const LEAST_BYTES = 1_000;
+const MIN_BYTES = 1_000;
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
@@ -22,7 +22,7 @@ export function compressedFiles(): Plugin {
         names.map(async (name) => {
           const path = join(dir, name);
           const bytes = await readFile(path);
-          if (bytes.length < LEAST_BYTES) return;
+          if (bytes.length < MIN_BYTES) return;
           await writeFile(`${path}.br`, await brotli(bytes));
           await writeFile(`${path}.gz`, await zip(bytes, { level: 9 }));
         }),

@@ -26,7 +26,7 @@ const SAMPLES = [
 ];
 /** Messages of clients are smaller than 1 MiB unless configured otherwise. */
 const LARGEST_BYTES = 1_000_000;
-const MOST_ITEMS = 50_000;
+const MAX_ITEMS = 50_000;
 
 /** A small value that the schema accepts. */
 export function smallValue(
@@ -70,14 +70,14 @@ export function largeValue(
     return schema.anyOf
       .map((one) => largeValue(one, name, strings))
       .find((value) => value !== undefined);
-  const { type, maxItems = MOST_ITEMS, items = {} } = schema;
+  const { type, maxItems = MAX_ITEMS, items = {} } = schema;
   if (type === "array")
-    return repeat(Math.min(maxItems, MOST_ITEMS), () =>
+    return repeat(Math.min(maxItems, MAX_ITEMS), () =>
       smallValue(items, name, strings),
     );
   const values = keyedValues(schema);
   if (values !== undefined) {
-    const entries = repeat(MOST_ITEMS, (i) => [
+    const entries = repeat(MAX_ITEMS, (i) => [
       `key${i}`,
       smallValue(values, name, strings),
     ]);

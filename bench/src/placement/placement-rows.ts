@@ -51,7 +51,7 @@ export function fullRows(): PlacementRow[] {
   ];
 }
 
-const MOST_MOVES = 5_000;
+const MAX_MOVES = 5_000;
 
 /** The same, small. */
 export function smokeRows(): PlacementRow[] {
@@ -105,7 +105,7 @@ function otherRows({
         hosts,
         vms,
         goal,
-        maxMigrationsPerRun: MOST_MOVES,
+        maxMigrationsPerRun: MAX_MOVES,
       }),
     ),
   ];

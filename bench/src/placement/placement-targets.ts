@@ -6,7 +6,7 @@ const FULL_PLAN_MS = 500;
 const ONE_OUT_MS = 50;
 const ALL_FAILURES_MS = 3_000;
 const LARGEST_MS = 10_000;
-const LEAST_SHARE_PERCENT = 99;
+const MIN_SHARE_PERCENT = 99;
 /** Of an exponent: what a machine's caches and noise may do. */
 const TOLERANCE = 0.02;
 
@@ -75,9 +75,9 @@ function qualityTargets(result: Result | undefined): Target[] {
       met: known ? wrong === 0 : undefined,
     },
     {
-      requirement: `Pools that survive as many failures as can be: at least ${LEAST_SHARE_PERCENT} %`,
+      requirement: `Pools that survive as many failures as can be: at least ${MIN_SHARE_PERCENT} %`,
       measured: known ? `${share} %` : "-",
-      met: known ? share >= LEAST_SHARE_PERCENT : undefined,
+      met: known ? share >= MIN_SHARE_PERCENT : undefined,
     },
   ];
 }

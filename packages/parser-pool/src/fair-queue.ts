@@ -4,7 +4,7 @@ import type { DecodePriority } from "@xo-server/model";
 export const PRIORITIES: readonly DecodePriority[] = ["call", "event", "bulk"];
 
 /** A waiting priority is passed over at most this often: it gets one turn in sixteen. */
-const MOST_PASSED_OVER = 15;
+const MAX_PASSED_OVER = 15;
 
 interface Node<T> {
   readonly item: T;
@@ -122,7 +122,7 @@ export class FairQueue<T> {
   #nextLevel(): Level<T> | undefined {
     const waiting = this.#levels.filter((level) => level.size > 0);
     const starved = waiting.find(
-      (level) => level.passedOver >= MOST_PASSED_OVER,
+      (level) => level.passedOver >= MAX_PASSED_OVER,
     );
     const next = starved ?? waiting[0];
     for (const level of waiting) {

@@ -111,7 +111,7 @@ export function createLoopMonitor(
 /** Blocks above it are logged as warnings. */
 const WARN_MS = 1_000;
 /** Share of a longer block in which a process that runs uses more CPU time. */
-const LEAST_CPU_SHARE = 0.05;
+const MIN_CPU_SHARE = 0.05;
 /**
  * The CPU time is read as often: the kernel adds up that of all threads, which takes 0.2 ms
  * while many of them work.
@@ -266,7 +266,7 @@ class TimerLoopMonitor implements LoopMonitor {
     // What the main thread may have used before the block does not count.
     const beforeMs = this.#lastTick - this.#cpuTime.at;
     const usedMs = this.#cpuMs() - this.#cpuTime.ms - beforeMs;
-    if (usedMs > blockedMs * LEAST_CPU_SHARE) return "";
+    if (usedMs > blockedMs * MIN_CPU_SHARE) return "";
     return ", without CPU time: the process was suspended, or waited for the operating system";
   }
 

@@ -18,7 +18,7 @@ import {
 } from "./reference/index.js";
 
 const SEEDS = 300;
-const LEAST_SHARE = 0.99;
+const MIN_SHARE = 0.99;
 
 function* pools(): Generator<{ seed: number; model: PoolModel }> {
   for (const seed of seeds(SEEDS)) yield { seed, model: randomPool(seed) };
@@ -72,7 +72,7 @@ t.test(
     }
     t.comment(`${fewer.length} of ${count} pools differ: ${fewer.join(", ")}`);
     t.same(wrong.slice(0, 5), []);
-    t.ok(fewer.length <= count * (1 - LEAST_SHARE));
+    t.ok(fewer.length <= count * (1 - MIN_SHARE));
   },
 );
 

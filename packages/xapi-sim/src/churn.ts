@@ -14,7 +14,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 /** Bounds what churn itself leaves lying about: a busy pool has a task for so many VMs. */
 const VMS_PER_TASK = 25;
-const LEAST_TASKS = 4;
+const MIN_TASKS = 4;
 const MAX_TASKS = 200;
 const MAX_MESSAGES = 100;
 
@@ -234,7 +234,7 @@ function changeTask(state: ChurnState): void {
 
 function mostTasks({ refs }: ChurnState): number {
   const target = Math.ceil((refs.get("VM")?.length ?? 0) / VMS_PER_TASK);
-  return Math.min(MAX_TASKS, Math.max(LEAST_TASKS, target));
+  return Math.min(MAX_TASKS, Math.max(MIN_TASKS, target));
 }
 
 function residence(state: ChurnState): { resident_on?: string } {

@@ -117,23 +117,26 @@ t.test("valid values are accepted", async (t) => {
     { saml },
     { oidc: { ...oidc, issuer: "http://127.0.0.1:1" } },
     { oidc: { ...oidc, issuer: "http://[::1]:1", clientSecretEnv: "X" } },
-    // What is switched off may be half done.
+    // Settings of a disabled provider may be incomplete.
     { ldap: { base: "", filter: "x" }, oidc: { clientId: "" } },
   ])
     t.equal(problemsOf(t, config), "", JSON.stringify(config));
 });
 
-t.test("a config with secrets is better read by its owner only", async (t) => {
-  for (const config of [
-    { ldap: { bindPassword: "x" } },
-    { oidc: { clientSecret: "x" } },
-  ]) {
-    const home = t.testdir({ "config.yaml": JSON.stringify(config) });
-    const { warnings } = loadConfig(
-      undefined,
-      {},
-      { env: {}, cwd: home, home },
-    );
-    t.match(warnings, [/is readable by other users/]);
-  }
-});
+t.test(
+  "other users who can read a config with secrets are a warning",
+  async (t) => {
+    for (const config of [
+      { ldap: { bindPassword: "x" } },
+      { oidc: { clientSecret: "x" } },
+    ]) {
+      const home = t.testdir({ "config.yaml": JSON.stringify(config) });
+      const { warnings } = loadConfig(
+        undefined,
+        {},
+        { env: {}, cwd: home, home },
+      );
+      t.match(warnings, [/is readable by other users/]);
+    }
+  },
+);

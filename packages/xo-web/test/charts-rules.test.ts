@@ -3,7 +3,7 @@ import { figuresOf } from "../src/charts/chart-line.js";
 import { difference, mean, onGrid, sum } from "../src/charts/combine.js";
 import { comparedLines } from "../src/charts/compare-with.js";
 import { toCsv } from "../src/charts/csv.js";
-import { metricsOf, MOST_MEMBERS, timesOf } from "../src/charts/metrics.js";
+import { metricsOf, MAX_MEMBERS, timesOf } from "../src/charts/metrics.js";
 import { fileName } from "../src/charts/save-file.js";
 import { refreshMs, rangeOf, spanOf } from "../src/charts/stat-range.js";
 import { StatsSource } from "../src/charts/stats-source.js";
@@ -104,7 +104,7 @@ t.test(
     const [cpu, network] = metricsOf(set, true);
     t.same(cpu?.lines[0]?.points, [40]);
     t.same(network?.lines[0]?.points, [9]);
-    t.equal(cpu?.lines.length, 1 + MOST_MEMBERS);
+    t.equal(cpu?.lines.length, 1 + MAX_MEMBERS);
     t.notOk(cpu?.lines.some(({ member }) => member === "host0"));
     t.end();
   },

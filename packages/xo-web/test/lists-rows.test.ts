@@ -6,8 +6,8 @@ import { Lines, type ListSection } from "../src/lists/sections.js";
 import {
   countOf,
   isChosen,
-  MOST_CHOSEN,
-  MOST_EXCLUDED,
+  MAX_CHOSEN,
+  MAX_EXCLUDED,
   nothing,
   renewed,
   toggle,
@@ -173,8 +173,8 @@ t.test("rows are selected one by one, up to a limit", (t) => {
   t.equal(countOf(selection), 3);
   selection = toggle(selection, row("b"));
   t.notOk(isChosen(selection, "b"));
-  const many = Array.from({ length: MOST_CHOSEN + 5 }, (_, n) => row(`${n}`));
-  t.equal(countOf(withAll(nothing, many)), MOST_CHOSEN);
+  const many = Array.from({ length: MAX_CHOSEN + 5 }, (_, n) => row(`${n}`));
+  t.equal(countOf(withAll(nothing, many)), MAX_CHOSEN);
   t.end();
 });
 
@@ -191,8 +191,8 @@ t.test("of a selection of all, single rows are deselected", (t) => {
   t.equal(countOf(withAll(but, rows("abc"))), 100_000, "a range of rows, too");
   t.equal(renewed(but, rows("a")), but);
   let most: Selection = all;
-  for (let n = 0; n < MOST_EXCLUDED; n++) most = toggle(most, row(`${n}`));
-  t.equal(countOf(most), 100_000 - MOST_EXCLUDED);
+  for (let n = 0; n < MAX_EXCLUDED; n++) most = toggle(most, row(`${n}`));
+  t.equal(countOf(most), 100_000 - MAX_EXCLUDED);
   t.equal(toggle(most, row("one more")), most, "the limit");
   t.equal(countOf(toggle(most, row("0"))), countOf(most) + 1);
   t.end();

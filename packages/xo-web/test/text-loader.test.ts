@@ -101,7 +101,7 @@ t.test(
   },
 );
 
-t.test("without the server the language stays", async (t) => {
+t.test("without the server the language does not change", async (t) => {
   const { loader, answer, shown } = start();
   const changed = loader.setLanguage("de");
   await answer(new Error("no server"));

@@ -3,7 +3,7 @@ import { LooseJson } from "./loose-json.js";
 import { XportBuilder, type XportTable } from "./xport-table.js";
 
 /** Maximum of archives; XAPI has 4, with 3 functions each. */
-const MOST_ARCHIVES = 64;
+const MAX_ARCHIVES = 64;
 
 /** An archive in the document; times and names are in other parts of it. */
 interface Archive {
@@ -63,7 +63,7 @@ function readArchive(reader: LooseJson, archives: Archive[]): void {
       });
     else reader.skip();
   });
-  if (archives.length === MOST_ARCHIVES) throw badAnswer("too many archives");
+  if (archives.length === MAX_ARCHIVES) throw badAnswer("too many archives");
   if (isAverage) archives.push({ rows, stepsPerRow });
 }
 

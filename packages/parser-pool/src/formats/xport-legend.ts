@@ -13,7 +13,7 @@ const SPACE = 0x20;
  * thread at once. A host with 448 CPUs has about 9,000: for each CPU its load and
  * the time in each of its power states.
  */
-const MOST_NAMES = 16_384;
+const MAX_NAMES = 16_384;
 
 /** The decoded legend: which object and data source each column of a table has. */
 export interface ReadLegend {
@@ -143,8 +143,8 @@ function startsOf(entries: readonly Entry[]): number[] {
   const counts: number[] = [];
   for (const { group } of entries)
     if (group >= 0) counts[group] = (counts[group] ?? 0) + 1;
-  if (counts.some((count) => count > MOST_NAMES))
-    throw badAnswer(`an object with more than ${MOST_NAMES} data sources`);
+  if (counts.some((count) => count > MAX_NAMES))
+    throw badAnswer(`an object with more than ${MAX_NAMES} data sources`);
   let sum = 0;
   return counts.map((count) => (sum += count) - count);
 }

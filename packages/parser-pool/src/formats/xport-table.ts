@@ -25,9 +25,9 @@ export interface XportTable {
 }
 
 /** Maximum of rows, including missing ones in between. The longest archive of XAPI has 366. */
-const MOST_ROWS = 4096;
+const MAX_ROWS = 4096;
 /** Maximum of cells: rows far apart would otherwise allocate without limit. */
-const MOST_CELLS_PER_VALUE = 8;
+const MAX_CELLS_PER_VALUE = 8;
 
 /** Builds a table; rows and legend may come in any order. */
 export class XportBuilder {
@@ -60,7 +60,7 @@ export class XportBuilder {
     if (this.#columns === -1) this.#columns = width;
     if (width !== this.#columns) throw badAnswer("rows of different lengths");
     if (!Number.isSafeInteger(time)) throw badAnswer("a row without a time");
-    if (this.#times.length === MOST_ROWS) throw badAnswer("too many rows");
+    if (this.#times.length === MAX_ROWS) throw badAnswer("too many rows");
     this.#times.push(time);
     this.#rowStart = this.#used;
   }
@@ -97,7 +97,7 @@ export class XportBuilder {
     const oldest = times.reduce((a, b) => Math.min(a, b));
     const newest = times.reduce((a, b) => Math.max(a, b));
     const rows = Math.round((newest - oldest) / this.step) + 1;
-    if (rows > Math.min(MOST_ROWS, times.length * MOST_CELLS_PER_VALUE))
+    if (rows > Math.min(MAX_ROWS, times.length * MAX_CELLS_PER_VALUE))
       throw badAnswer("rows too far apart");
     const values = new Float32Array(rows * columns);
     if (rows > times.length) values.fill(NaN);

@@ -43,7 +43,7 @@ export interface NegotiatedExport {
 const ALLOCATION = "base:allocation";
 export const ALLOCATION_ID = 1;
 
-const MOST_OPTION_BYTES = 64 * 1024;
+const MAX_OPTION_BYTES = 64 * 1024;
 const FLAGS =
   exportFlags.hasFlags |
   exportFlags.readOnly |
@@ -83,7 +83,7 @@ export class Negotiation {
       if (!head.subarray(0, 8).equals(OPTION_MAGIC)) return undefined;
       const number = head.readUInt32BE(8);
       const length = head.readUInt32BE(12);
-      if (length > MOST_OPTION_BYTES) return undefined;
+      if (length > MAX_OPTION_BYTES) return undefined;
       const outcome = await this.#option(
         number,
         await this.#stream.read(length),

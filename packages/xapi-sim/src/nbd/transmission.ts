@@ -22,8 +22,8 @@ import { ConnectionEnded, type NbdStream } from "./nbd-stream.js";
 
 /** Of the bytes of a disk, in one piece. */
 const PIECE = 2 ** 20;
-const MOST_READ = 32 * 2 ** 20;
-const MOST_EXTENTS = 8192;
+const MAX_READ = 32 * 2 ** 20;
+const MAX_EXTENTS = 8192;
 
 /** The faults of this connection. */
 export interface TransmissionFaults {
@@ -58,7 +58,7 @@ export class Transmission {
     const { type, length } = request;
     await this.#wait();
     if (type === command.write) {
-      if (length > MOST_READ) throw new ConnectionEnded("too much at once");
+      if (length > MAX_READ) throw new ConnectionEnded("too much at once");
       await this.#stream.skip(length);
     }
     const error = this.#errorOf(request);
@@ -83,7 +83,7 @@ export class Transmission {
     if (length === 0 || offset + length > disk.size) return nbdError.EINVAL;
     const isFragmented =
       !isStructured && (flags & commandFlags.dontFragment) !== 0;
-    if (type === command.read && (length > MOST_READ || isFragmented))
+    if (type === command.read && (length > MAX_READ || isFragmented))
       return nbdError.EINVAL;
     const injected = this.#faulty.faults.trigger("nbdError", "nbd");
     return injected === true ? nbdError.EIO : injected;
@@ -156,7 +156,7 @@ export class Transmission {
     const isOne = (flags & commandFlags.requestOne) !== 0;
     const extents = this.#agreement.disk
       .extents(offset, length)
-      .slice(0, isOne ? 1 : MOST_EXTENTS);
+      .slice(0, isOne ? 1 : MAX_EXTENTS);
     const body = uint32(
       ALLOCATION_ID,
       ...extents.flatMap((extent) => [

@@ -17,7 +17,7 @@ export const joinMessages: CoreTable = {
 };
 
 /** The response is sent before the host restarts as a member. */
-const LEAST_FUSE_MS = 100;
+const MIN_FUSE_MS = 100;
 
 /**
  * This pool's only host joins another simulated pool. The address is `host`, with
@@ -48,7 +48,7 @@ async function joinPool(
       : new XapiFailure("JOINING_HOST_SERVICE_FAILED");
   }
   core.timers.later(
-    Math.max(LEAST_FUSE_MS, core.failureProfile.duration(durations.fuse)),
+    Math.max(MIN_FUSE_MS, core.failureProfile.duration(durations.fuse)),
     () => core.pool.follow(new URL(url).host),
   );
   void receiveCommands(context, channel.unref());

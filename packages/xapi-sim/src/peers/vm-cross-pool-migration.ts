@@ -17,7 +17,7 @@ import { destroyVm } from "../operations/vm-destroy.js";
 import { endDomain } from "../operations/vm-domain.js";
 
 /** Of a disk, in one message. */
-const MOST_BYTES = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 
 /** Parameters of VM.migrate_send where the destination is another pool. */
 export interface CrossPoolMigration {
@@ -173,8 +173,8 @@ async function sendContents(
   for (const disk of disksOf(db, vm)) {
     const uuid = text(db.get("VDI", disk), "uuid");
     for (const { offset, length } of disks.history(uuid).written)
-      for (let at = offset; at < offset + length; at += MOST_BYTES) {
-        const size = Math.min(MOST_BYTES, offset + length - at);
+      for (let at = offset; at < offset + length; at += MAX_BYTES) {
+        const size = Math.min(MAX_BYTES, offset + length - at);
         const bytes = Buffer.allocUnsafe(size);
         disks.read(uuid, at, bytes);
         await channel.request({

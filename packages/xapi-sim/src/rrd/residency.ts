@@ -5,7 +5,7 @@ import { startOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 
 /** Maximum number of entries per host. */
-const MOST_STAYS = 256;
+const MAX_STAYS = 256;
 
 /** Notes that the VM leaves the host that it is on. @param now Unix seconds */
 export function endResidency(pool: PoolData, vm: string, now: number): void {
@@ -14,7 +14,7 @@ export function endResidency(pool: PoolData, vm: string, now: number): void {
   const stays = state.residencies.get(host) ?? [];
   state.residencies.set(host, stays);
   stays.push({ from: arrival(pool, vm), to: now, load: loadOf(pool, vm) });
-  if (stays.length > MOST_STAYS) stays.shift();
+  if (stays.length > MAX_STAYS) stays.shift();
   state.arrivals.delete(vm);
 }
 

@@ -4,7 +4,7 @@ import { refIn, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** Maximum number of entries per VM. */
-const MOST_RUNS = 16;
+const MAX_RUNS = 16;
 /** How long a halted VM ran that has been so from the start of the simulation. */
 const LAST_RUN_SECONDS = 6 * 3600;
 
@@ -18,7 +18,7 @@ export function endRun(
   if (from === undefined || from >= now) return;
   const { runs } = state;
   const before = runs.get(text(vm, "uuid")) ?? [];
-  const all = [...before, { from, to: now }].slice(-MOST_RUNS);
+  const all = [...before, { from, to: now }].slice(-MAX_RUNS);
   runs.set(text(vm, "uuid"), all);
 }
 

@@ -8,13 +8,13 @@ export interface NestedParameter {
 }
 
 /** Levels of members that are listed. */
-const MOST_LEVELS = 3;
+const MAX_LEVELS = 3;
 
 /** Members of a parameter that is an object, or a list of objects, in the order of its schema. */
 export function nestedParameters(
   path: string,
   info: ParameterInfo,
-  levels = MOST_LEVELS,
+  levels = MAX_LEVELS,
 ): NestedParameter[] {
   if (levels === 0) return [];
   if (info.items !== undefined)

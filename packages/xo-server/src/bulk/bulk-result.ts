@@ -30,7 +30,7 @@ export type BulkResult = Static<typeof BulkResult>;
  * 32,768 characters.
  */
 const MAX_FAILURES = 100;
-const MOST_CHARACTERS = 120;
+const MAX_CHARACTERS = 120;
 
 /** Outcomes so far. */
 export class BulkTally {
@@ -100,11 +100,11 @@ export function toBulkFailure(
   error: unknown,
 ): BulkFailure {
   const { message } = error as Error;
-  const reported = message.slice(0, MOST_CHARACTERS);
+  const reported = message.slice(0, MAX_CHARACTERS);
   const known = error instanceof XapiError || error instanceof XoError;
   return {
     id,
-    ...(name === undefined ? {} : { name: name.slice(0, MOST_CHARACTERS) }),
+    ...(name === undefined ? {} : { name: name.slice(0, MAX_CHARACTERS) }),
     error: known
       ? { code: error.code, message: reported }
       : { message: "internal error" },

@@ -6,19 +6,19 @@ import { failed, ok, warning, type Result } from "./finding.js";
 const MIB = 1024 * 1024;
 /** Recommended memory. When idle, without pools, the server needs about 90 MiB. */
 const RECOMMENDED_MEMORY = 512 * MIB;
-const LEAST_NODE = [20, 19] as const;
+const MIN_NODE = [20, 19] as const;
 
 /** @param version such as `v20.19.0` */
 export function checkNode(version: string): Result {
   const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
-  const [leastMajor, leastMinor] = LEAST_NODE;
+  const [leastMajor, leastMinor] = MIN_NODE;
   const isEnough =
     major > leastMajor || (major === leastMajor && minor >= leastMinor);
   return isEnough
     ? ok(`Node.js ${version}`)
     : failed(
         `Node.js ${version} is too old`,
-        `install Node.js ${LEAST_NODE.join(".")} or newer`,
+        `install Node.js ${MIN_NODE.join(".")} or newer`,
       );
 }
 

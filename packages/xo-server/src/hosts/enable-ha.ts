@@ -5,7 +5,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
  * Free space that each SR needs for the heartbeat and the pool's database.
  * [XenServer's guide: 356 MB]
  */
-const LEAST_BYTES = 356 * 2 ** 20;
+const MIN_BYTES = 356 * 2 ** 20;
 
 /**
  * Enables HA in a pool. Problems that XAPI would report only after a minute are
@@ -43,11 +43,11 @@ function checkSr(
   checkIs(sr, "shared", true);
   const { size, physical_usage, $PBDs } = sr.object;
   const free = Number(size) - Number(physical_usage);
-  if (free < LEAST_BYTES)
+  if (free < MIN_BYTES)
     throw wrong(sr, {
       property: "free space",
       actual: free,
-      expected: LEAST_BYTES,
+      expected: MIN_BYTES,
     });
   const attached = ($PBDs as readonly string[])
     .map((id) => objects.get(id, "PBD").object)

@@ -25,7 +25,7 @@ const text = (description: string) =>
  * Maximum number of records read for one page: a filter without matches must not
  * block the store.
  */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 const PAGE = 500;
 
 export const auditGetRecords = defineOperation({
@@ -73,7 +73,7 @@ export const auditGetRecords = defineOperation({
     const test = compileFilter(parseFilter(filter));
     const records: ReturnType<typeof toPublic>[] = [];
     let next = before;
-    for (let read = 0; read < MOST_READ; read += PAGE) {
+    for (let read = 0; read < MAX_READ; read += PAGE) {
       const page = await services.store.audit.list({
         ...exact,
         limit: PAGE,

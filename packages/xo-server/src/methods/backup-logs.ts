@@ -37,7 +37,7 @@ const exampleLog = {
 type Services = OperationContext["services"];
 
 /** Maximum number of runs of a job in a list. */
-const MOST_RUNS = 200;
+const MAX_RUNS = 200;
 
 async function readLogs(services: Services): Promise<ContractRunLog[]> {
   const logs: ContractRunLog[] = [];
@@ -45,7 +45,7 @@ async function readLogs(services: Services): Promise<ContractRunLog[]> {
     if (!TYPES.has(type)) continue;
     const { runs } = await services.store.jobRuns.list({
       jobId,
-      limit: MOST_RUNS,
+      limit: MAX_RUNS,
     });
     logs.push(...runs.map(toContractLog));
   }

@@ -27,7 +27,7 @@ const status = Type.Optional(
 );
 const closed = { additionalProperties: false } as const;
 /** Maximum number of runs in a list without pages. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 const PublicRun = Type.Object(
   {
@@ -225,7 +225,7 @@ export const jobRunList = defineOperation({
 
 export const jobRunGetAll = defineOperation({
   name: "jobRun.getAll",
-  summary: `List the newest ${MOST_LISTED} runs of jobs.`,
+  summary: `List the newest ${MAX_LISTED} runs of jobs.`,
   params: Type.Object(about, closed),
   result: Type.Array(PublicRun),
   permission: "admin",
@@ -239,7 +239,7 @@ export const jobRunGetAll = defineOperation({
   async handler(options, { services }) {
     const page = await services.store.jobRuns.list({
       ...options,
-      limit: MOST_LISTED,
+      limit: MAX_LISTED,
     });
     return page.runs.map(toPublic);
   },

@@ -29,7 +29,7 @@ const HaState = Type.Object({
  * Maximum time for this computation, in ms. For pools with many VMs it takes
  * minutes, and other values must not be delayed.
  */
-const MOST_FAILURES_MS = 5_000;
+const MAX_FAILURES_MS = 5_000;
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "pool");
@@ -136,7 +136,7 @@ export const poolGetHaState = defineOperation({
       heartbeatSrs: object["haSrs"] as string[],
       hostFailuresToTolerate: Number(await get("host_failures_to_tolerate")),
       mostHostFailures: await xapi
-        .call(most, [], { timeoutMs: MOST_FAILURES_MS })
+        .call(most, [], { timeoutMs: MAX_FAILURES_MS })
         .then(Number, () => null),
       planExistsFor: Number(await get("plan_exists_for")),
       overcommitted: (await get("overcommitted")) === true,

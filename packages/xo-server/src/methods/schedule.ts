@@ -109,7 +109,7 @@ export const scheduleGet = defineOperation({
 });
 
 /** 2100-01-01, because croner only searches some years ahead. */
-const MOST_MS = 4_102_444_800_000;
+const MAX_MS = 4_102_444_800_000;
 
 export const schedulePreview = defineOperation({
   name: "schedule.preview",
@@ -128,7 +128,7 @@ export const schedulePreview = defineOperation({
       from: Type.Optional(
         Type.Integer({
           minimum: 0,
-          maximum: MOST_MS,
+          maximum: MAX_MS,
           description:
             "Only times after this one, in ms since the epoch. Default: now.",
         }),

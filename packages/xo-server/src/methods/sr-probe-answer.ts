@@ -1,5 +1,5 @@
 /** Maximum length of a list of shares or LUNs, in characters. */
-const MOST_CHARACTERS = 1 << 20;
+const MAX_CHARACTERS = 1 << 20;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
@@ -19,7 +19,7 @@ export function readRows(
   element: string,
   names: Readonly<Record<string, string>>,
 ): Record<string, string>[] {
-  const bounded = xml.slice(0, MOST_CHARACTERS);
+  const bounded = xml.slice(0, MAX_CHARACTERS);
   return [...split(bounded, element)].map((inner) =>
     Object.fromEntries(
       Object.entries(names).flatMap(([tag, name]) => {

@@ -34,7 +34,7 @@ const details = Type.Optional(
 );
 
 /** Maximum number of tasks read for one list: a state without tasks must not block the store. */
-const MOST_READ = 5_000;
+const MAX_READ = 5_000;
 
 export const taskList = defineOperation({
   name: "task.list",
@@ -132,7 +132,7 @@ export const taskList = defineOperation({
         if ((!pending || task.status === "pending") && matches(task))
           found.push(task);
       read += page.length;
-      if (found.length >= limit || read >= MOST_READ) break;
+      if (found.length >= limit || read >= MAX_READ) break;
     }
     const listed = found.slice(0, limit);
     return details ? listed : listed.map(toSummary);

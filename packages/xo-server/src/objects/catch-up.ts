@@ -3,7 +3,7 @@ import type { Catalog, Inventory } from "@xo-server/inventory";
 import type { Logger } from "../log/logger.js";
 
 /** Maximum wait, in ms. Events of a pool normally arrive within a second. */
-const MOST_MS = 5_000;
+const MAX_MS = 5_000;
 
 export interface CatchUpOptions {
   readonly inventory: Pick<Inventory, "catchUp">;
@@ -36,7 +36,7 @@ export class CatchUp {
     const tooLong = new Promise<boolean>((resolve) => {
       timer = clock.setTimeout(() => {
         resolve(false);
-      }, MOST_MS);
+      }, MAX_MS);
     });
     const caughtUp = Promise.all(all)
       .then(() => catalog.settled())

@@ -12,13 +12,13 @@ export const EMPTY_FOLDERS_KEY = "EMPTY_FOLDERS";
 const SEPARATOR = ";";
 
 /** Maximum number of folders listed in an error. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /**
  * Maximum number of folders that a wrong path is compared with. With 1,024
  * characters each, that takes about 30 ms.
  */
-const MOST_COMPARED = 1_000;
+const MAX_COMPARED = 1_000;
 
 export interface Folder {
   readonly folder: string;
@@ -89,10 +89,10 @@ export function checkKnownFolder(
 
 function nearestTo(path: string, known: readonly string[]): string {
   if (known.length === 0) return "there are no folders";
-  const nearest = closest(path, known.slice(0, MOST_COMPARED));
+  const nearest = closest(path, known.slice(0, MAX_COMPARED));
   if (isTypingError(path, nearest)) return `did you mean "${nearest}"?`;
-  const named = known.slice(0, MOST_NAMED).join(", ");
-  const more = known.length > MOST_NAMED ? ", ..." : "";
+  const named = known.slice(0, MAX_NAMED).join(", ");
+  const more = known.length > MAX_NAMED ? ", ..." : "";
   return `the nearest known folder is "${nearest}" (known folders: ${named}${more})`;
 }
 

@@ -10,7 +10,7 @@ const FULL_BYTES = 256 * 1024;
 const ROOM_BYTES = FULL_BYTES + FULL_BYTES / 4;
 
 /** Maximum number of buffers that are kept for reuse. */
-const MOST_KEPT = 32;
+const MAX_KEPT = 32;
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -104,7 +104,7 @@ export class Fragments {
   recycle(part: Buffer): void {
     const room = this.#own.get(part.buffer);
     if (room === undefined || this.#free.includes(room)) return;
-    if (this.#free.length < MOST_KEPT) this.#free.push(room);
+    if (this.#free.length < MAX_KEPT) this.#free.push(room);
   }
 
   #makeRoom(): Buffer {

@@ -70,7 +70,7 @@ export function createCheck(
  * Maximum number of members of an object with arbitrary keys, unless its schema has
  * another limit.
  */
-const MOST_MEMBERS = 1_000;
+const MAX_MEMBERS = 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -89,7 +89,7 @@ function withBounds(schema: Schema): Schema {
     isMember(schema["additionalProperties"]) ||
     schema["additionalProperties"] === true;
   const bounded: Record<string, unknown> = {
-    ...(hasAnyKeys ? { maxProperties: MOST_MEMBERS } : {}),
+    ...(hasAnyKeys ? { maxProperties: MAX_MEMBERS } : {}),
     ...schema,
   };
   for (const name of INNER) {

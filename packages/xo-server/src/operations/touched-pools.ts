@@ -2,7 +2,7 @@
 const LONGEST_ID = 80;
 
 /** Maximum number of values that are searched; pools of further values are not found. */
-const MOST_VALUES = 500;
+const MAX_VALUES = 500;
 
 /** Maximum depth at which parameters name objects, as in `VDIs[0].SR`. */
 const DEEPEST = 3;
@@ -16,7 +16,7 @@ export function touchedPools(
   connectionOf: (id: string) => string | undefined,
 ): ReadonlySet<string> {
   const pools = new Set<string>();
-  let left = MOST_VALUES;
+  let left = MAX_VALUES;
   const look = (value: unknown, depth: number): void => {
     if (left-- <= 0) return;
     if (typeof value === "string") {

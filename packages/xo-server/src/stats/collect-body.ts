@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { AnswerPart } from "./answer-memory.js";
 
 const FIRST_BYTES = 64 * 1024;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * The body in a few parts with buffers of their own, which can be transferred
@@ -22,7 +22,7 @@ export async function collectBody(
     for (let at = 0; at < chunk.length;) {
       if (used === part.length) {
         parts.push(part);
-        part = new Uint8Array(Math.min(2 * part.length, MOST_BYTES));
+        part = new Uint8Array(Math.min(2 * part.length, MAX_BYTES));
         used = 0;
       }
       const length = Math.min(chunk.length - at, part.length - used);

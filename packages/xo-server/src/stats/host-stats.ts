@@ -10,7 +10,7 @@ import {
 } from "./fetch-measurements.js";
 import { FollowedHost } from "./followed-host.js";
 import { archives, type Granularity } from "./granularity.js";
-import { MemoryShare, MOST_ROWS } from "./memory-share.js";
+import { MemoryShare, MAX_ROWS } from "./memory-share.js";
 import { entryOf, putAll, toSeries } from "./object-table.js";
 import type { MetricSeries } from "./metric-series.js";
 import { SeriesStore, type TrackedObject } from "./series-store.js";
@@ -37,7 +37,7 @@ const FRESH_MS = 5_000;
  * then they get what is available.
  */
 const WHOLE_WITHIN_MS = 1_000;
-const WINDOW_MS = MOST_ROWS * archives.seconds.step * 1000;
+const WINDOW_MS = MAX_ROWS * archives.seconds.step * 1000;
 
 /**
  * Metrics of hosts. Cached rows are never requested again; new rows are
@@ -205,7 +205,7 @@ export class HostStats {
       table.step !== series.step
     )
       return;
-    this.seriesStore.resize(series, MOST_ROWS);
+    this.seriesStore.resize(series, MAX_ROWS);
     putAll(series, table, entry);
     followed.isWhole = true;
   }

@@ -11,7 +11,7 @@ export const OBJECT_BYTES = 1_000;
  * fits is used.
  */
 const LEVELS = [120, 100, 80, 60, 50, 40, 30, 20, 12, 8, 4] as const;
-export const MOST_ROWS = LEVELS[0];
+export const MAX_ROWS = LEVELS[0];
 /** Free memory required to increase the number of rows, as a factor, to avoid oscillation. */
 const SPARE = 1.1;
 
@@ -25,7 +25,7 @@ export class MemoryShare {
   /** Most recently requested last. */
   readonly #retained = new Map<MetricSeries, () => void>();
   #retainedBytes = 0;
-  #rows: number = MOST_ROWS;
+  #rows: number = MAX_ROWS;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
@@ -38,7 +38,7 @@ export class MemoryShare {
 
   /** @returns number of rows for this object */
   rowsOf(series: MetricSeries): number {
-    return this.#retained.has(series) ? MOST_ROWS : this.#rows;
+    return this.#retained.has(series) ? MAX_ROWS : this.#rows;
   }
 
   /** @param onRelease called when the object is released */
@@ -76,6 +76,6 @@ export class MemoryShare {
 
 /** Memory of a series with all rows, whether or not they are filled, in bytes. */
 function costOf({ columnSet, capacity }: MetricSeries): number {
-  const rows = Math.max(capacity, MOST_ROWS);
+  const rows = Math.max(capacity, MAX_ROWS);
   return OBJECT_BYTES + 4 * columnSet.names.length * rows;
 }

@@ -8,7 +8,7 @@ export interface EndedXapiTask {
 }
 
 /** Maximum number of names in a list: a task may have had thousands of XAPI tasks. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** Describes what was done and what was not done of an interrupted task that is not resumed. */
 export function reportInterruption(ended: readonly EndedXapiTask[]): string {
@@ -36,12 +36,12 @@ function list(
 ): string[] {
   const all = ended.filter(test);
   if (all.length === 0) return [];
-  const named = all.slice(0, MOST_NAMED).map((one) => {
+  const named = all.slice(0, MAX_NAMED).map((one) => {
     const why = reason(one);
     return why === "" ? one.xapiTask.method : `${one.xapiTask.method} (${why})`;
   });
   const more =
-    all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : "";
+    all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : "";
   return [`${label}: ${named.join(", ")}${more}`];
 }
 

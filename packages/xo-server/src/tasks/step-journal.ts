@@ -39,7 +39,7 @@ const RETRY_MS = 200;
 /** Delayed steps are written within this time, in ms. */
 const SOON_MS = 200;
 /** Encrypted secrets of steps that are remembered: one session for each pool. */
-const MOST_SEALED = 1_000;
+const MAX_SEALED = 1_000;
 const SECRET_PURPOSE = "steps of tasks";
 
 interface WaitingStep extends TaskStep {
@@ -143,7 +143,7 @@ export class StepJournal {
     let sealed = this.#sealed.get(text);
     if (sealed === undefined) {
       sealed = this.#options.seals.seal(text, SECRET_PURPOSE);
-      if (this.#sealed.size >= MOST_SEALED) this.#sealed.clear();
+      if (this.#sealed.size >= MAX_SEALED) this.#sealed.clear();
       this.#sealed.set(text, sealed);
     }
     return sealed;

@@ -1,7 +1,7 @@
 import type { TaskChange } from "./task-changes.js";
 
 /** Maximum number of changed tasks that wait for a slow reader. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
  * Changes that a reader has not read yet: of each task only the newest, so
@@ -18,7 +18,7 @@ export class TaskChangeQueue {
     const id = change.kind === "update" ? change.task.id : change.id;
     this.#waiting.delete(id);
     this.#waiting.set(id, change);
-    if (this.#waiting.size > MOST_WAITING) this.close();
+    if (this.#waiting.size > MAX_WAITING) this.close();
     this.#wake?.();
   }
 

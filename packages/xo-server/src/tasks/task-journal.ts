@@ -18,7 +18,7 @@ const RETRY_MS = 5_000;
 /** The same, while the task waits for it. */
 const WAITING_RETRY_MS = 500;
 /** Maximum number of ended tasks that could not be written. */
-const MOST_UNWRITTEN = 1_000;
+const MAX_UNWRITTEN = 1_000;
 
 /**
  * Writes tasks to the database: when they begin, periodically, and when they
@@ -124,7 +124,7 @@ export class TaskJournal {
 
   #keep(task: RunningTask): void {
     this.#unwritten.set(task.id, task);
-    if (this.#unwritten.size > MOST_UNWRITTEN)
+    if (this.#unwritten.size > MAX_UNWRITTEN)
       this.#unwritten.delete(this.#unwritten.keys().next().value!);
     this.#retry ??= this.#options.clock.setTimeout(() => {
       this.#retry = undefined;

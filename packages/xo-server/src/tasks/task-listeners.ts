@@ -7,7 +7,7 @@ import type { TaskChange, TaskListener } from "./task-changes.js";
 const NOTIFY_MS = 250;
 const FEW_PARTS = 10;
 /** Maximum number of listeners; each is notified of every change. */
-const MOST_LISTENERS = 1_000;
+const MAX_LISTENERS = 1_000;
 
 export interface TaskListenersOptions {
   readonly clock: WallClock;
@@ -32,10 +32,10 @@ export class TaskListeners {
 
   /** @throws XoError QUEUE_FULL */
   add(listener: TaskListener): void {
-    if (this.#listeners.size >= MOST_LISTENERS)
+    if (this.#listeners.size >= MAX_LISTENERS)
       throw new XoError("QUEUE_FULL", {
         what: "the watch of tasks",
-        size: MOST_LISTENERS,
+        size: MAX_LISTENERS,
       });
     this.#listeners.add(listener);
   }

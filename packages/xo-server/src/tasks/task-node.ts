@@ -32,7 +32,7 @@ export interface TaskNodeOptions {
 }
 
 /** Maximum number of infos and warnings of a task; the oldest are dropped. */
-const MOST_NOTES = 50;
+const MAX_NOTES = 50;
 
 /** A task or a part of one, while it runs: a tree. */
 export class TaskNode implements TaskContext {
@@ -319,7 +319,7 @@ export class TaskNode implements TaskContext {
       message,
       ...(data === undefined ? {} : { data: bounded(data) }),
     });
-    if (notes.length > MOST_NOTES) notes.shift();
+    if (notes.length > MAX_NOTES) notes.shift();
     this.#changed();
   }
 

@@ -1,7 +1,7 @@
 import type { Task } from "@xo-server/store";
 
 /** Maximum number of ended parts of a task that are retained. */
-const MOST_ENDED = 50;
+const MAX_ENDED = 50;
 
 /**
  * Parts of one task: all that are running, and the last of those that have
@@ -31,7 +31,7 @@ export class TaskParts<P extends { readonly status: Task["status"] }> {
   /** To be called when a part has ended. */
   noteEnd(part: P): void {
     this.#ended.add(part);
-    if (this.#ended.size <= MOST_ENDED) return;
+    if (this.#ended.size <= MAX_ENDED) return;
     const evicted = this.#oldestSuccess() ?? this.#ended.values().next().value!;
     this.#ended.delete(evicted);
     this.#parts.delete(evicted);

@@ -14,7 +14,7 @@ const A_MESSAGE = 50;
  * Maximum number of changed tasks that wait for a slow client: above it the client has to list them
  * again.
  */
-const MOST_WAITING = 2_000;
+const MAX_WAITING = 2_000;
 
 interface Subscriber {
   readonly client: Client;
@@ -88,7 +88,7 @@ export class TaskSubscriptions {
     const id = change.kind === "update" ? change.task.id : change.id;
     waiting.delete(id);
     waiting.set(id, change);
-    if (waiting.size > MOST_WAITING) {
+    if (waiting.size > MAX_WAITING) {
       waiting.clear();
       subscriber.hasMissed = true;
     }

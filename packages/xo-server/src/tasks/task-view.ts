@@ -28,7 +28,7 @@ export interface TaskNote {
 }
 
 /** Maximum length of a parameter in a summary, in characters. */
-const MOST_SUMMARIZED = 256;
+const MAX_SUMMARIZED = 256;
 
 /**
  * A task without its subtasks, notes and long parameters: a bulk operation has hundreds of
@@ -54,7 +54,7 @@ function withShortParameters(properties: object): object {
   if (params === undefined) return properties;
   const short = Object.entries(params).filter(
     ([, value]) =>
-      (typeof value === "string" && value.length <= MOST_SUMMARIZED) ||
+      (typeof value === "string" && value.length <= MAX_SUMMARIZED) ||
       typeof value === "number" ||
       typeof value === "boolean",
   );
@@ -81,7 +81,7 @@ export function toView(task: Task): TaskView {
 }
 
 /** Maximum length of a stored result, or of stored parameters, in characters. */
-const MOST_CHARACTERS = 32_768;
+const MAX_CHARACTERS = 32_768;
 
 /** The result for clients: absent, or an object. */
 export function toResult(result: unknown): object | undefined {
@@ -94,20 +94,18 @@ export function toResult(result: unknown): object | undefined {
 /** The value itself, unless it is too large to store. */
 export function bounded(value: object): object {
   const { length } = JSON.stringify(value);
-  return length <= MOST_CHARACTERS
-    ? value
-    : { leftOut: `${length} characters` };
+  return length <= MAX_CHARACTERS ? value : { leftOut: `${length} characters` };
 }
 
 /**
  * Maximum length of an error's message, and of each parameter, in characters:
  * XAPI's may contain whole stack traces, and a task has many parts.
  */
-const MOST_MESSAGE = 1_000;
-const MOST_PARAMETER = 500;
+const MAX_MESSAGE = 1_000;
+const MAX_PARAMETER = 500;
 
 function shortened(params: readonly string[]): readonly string[] {
-  return params.map((param) => param.slice(0, MOST_PARAMETER));
+  return params.map((param) => param.slice(0, MAX_PARAMETER));
 }
 
 /** The result of a failed task as clients see it. */
@@ -115,7 +113,7 @@ export function toFailure(error: Error): object {
   const isKnown = error instanceof XapiError || error instanceof XoError;
   return {
     // Messages of unexpected errors may contain internals, so clients do not see them.
-    message: isKnown ? error.message.slice(0, MOST_MESSAGE) : "internal error",
+    message: isKnown ? error.message.slice(0, MAX_MESSAGE) : "internal error",
     name: error.name,
     ...(isKnown ? { code: error.code } : {}),
     ...(error instanceof XapiError ? { params: shortened(error.params) } : {}),

@@ -12,18 +12,30 @@ const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
 const policy = { ...defaultPolicy, mode: "automatic" } as const;
 const counts = { failures: 0, ineffective: 0 };
-const conditions: PoolConditions = { now: NOW, policy, measuredAt: NOW, ...counts };
+const conditions: PoolConditions = {
+  now: NOW,
+  policy,
+  measuredAt: NOW,
+  ...counts,
+};
 const found = { moves: 2, stopped: "max-migrations" } as const;
 
 t.test("a pool that is off is off, whatever else is so", async (t) => {
   const off = { ...policy, mode: "off" } as const;
   const pause = { code: "not-connected" } as const;
-  t.same(waitingStateOf({ ...conditions, policy: off, pause }), { state: "off" });
+  t.same(waitingStateOf({ ...conditions, policy: off, pause }), {
+    state: "off",
+  });
 });
 
 t.test("a reason to pause takes precedence, except for one", async (t) => {
   const pause = { code: "not-connected" } as const;
-  const rest = waitingStateOf({ ...conditions, pause, failures: 9, movedAt: NOW });
+  const rest = waitingStateOf({
+    ...conditions,
+    pause,
+    failures: 9,
+    movedAt: NOW,
+  });
   t.same(rest, { state: "paused", reason: pause });
 });
 

@@ -24,7 +24,11 @@ t.test(
   async (t) => {
     const failed = [3, 2, 1].map((time) => runAt(time, "failure"));
     t.match(runHistoryOf(failed, 0), { failures: 3, failedAt: 3 });
-    t.match(runHistoryOf(failed, 3), { failures: 1 }, "at that moment they did");
+    t.match(
+      runHistoryOf(failed, 3),
+      { failures: 1 },
+      "at that moment they did",
+    );
     t.match(runHistoryOf(failed, 4), { failures: 0, failedAt: undefined });
     const well = [runAt(4, "success"), ...failed];
     t.match(runHistoryOf(well, 0), { failures: 0 });

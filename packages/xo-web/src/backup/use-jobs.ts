@@ -14,14 +14,14 @@ export interface BackupJobs extends Omit<ScheduledJobs<Job, BackupRun>, "all"> {
 }
 
 /** Maximum number of runs that are requested at once. */
-const MOST_RUNS = 100;
+const MAX_RUNS = 100;
 
 /** Backup jobs with their schedules and newest runs; the runs are requested again at an interval. */
 export function useJobs(): BackupJobs {
   const { all, ...others } = useScheduledJobs<Job, BackupRun>({
     types: [...backupJobTypes, "restore-test"],
     fields: "summary",
-    limit: MOST_RUNS,
+    limit: MAX_RUNS,
   });
   const ofType = <T extends Job>(...requested: readonly T["type"][]) =>
     computed(() =>

@@ -58,7 +58,7 @@ export interface StatsSet {
 }
 
 /** Further member lines are left out: they could not be distinguished. */
-export const MOST_MEMBERS = 7;
+export const MAX_MEMBERS = 7;
 
 interface Recipe {
   readonly id: MetricId;
@@ -168,11 +168,11 @@ function memberLines(recipe: Recipe, set: StatsSet): MetricLine[] {
       : recipe.id === "cpu"
         ? [...set.tracks.values()].flatMap((track) => coreLines(track, set))
         : [];
-  if (all.length <= MOST_MEMBERS) return all;
+  if (all.length <= MAX_MEMBERS) return all;
   const busiest = new Set(
     all
       .toSorted((a, b) => average(b.points) - average(a.points))
-      .slice(0, MOST_MEMBERS),
+      .slice(0, MAX_MEMBERS),
   );
   return all.filter((one) => busiest.has(one));
 }

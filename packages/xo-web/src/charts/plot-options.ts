@@ -26,7 +26,7 @@ export interface PlotSettings {
 }
 
 /** Minimum width of the vertical axis, width of a character and gap to the chart, in pixels. */
-const LEAST_AXIS = 68;
+const MIN_AXIS = 68;
 const CHARACTER = 7;
 const AXIS_GAP = 16;
 /** Distances of marks of an axis of bytes: powers of two, so that labels are whole KiB, MiB or GiB. */
@@ -38,12 +38,12 @@ const wholeSteps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000];
 /** @param labels null: none are drawn yet */
 export function axisWidth(labels: readonly string[] | null): number {
   const longest = Math.max(0, ...(labels ?? []).map(({ length }) => length));
-  return Math.max(LEAST_AXIS, longest * CHARACTER + AXIS_GAP);
+  return Math.max(MIN_AXIS, longest * CHARACTER + AXIS_GAP);
 }
 
 const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
 /** Minimum distance of a drag in pixels. */
-const LEAST_DRAG = 6;
+const MIN_DRAG = 6;
 
 /** Options of uPlot for a chart. */
 export function plotOptions(settings: PlotSettings): uPlot.Options {
@@ -100,7 +100,7 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
       setSelect: [
         (plot) => {
           const { left, width } = plot.select;
-          if (width < LEAST_DRAG) return;
+          if (width < MIN_DRAG) return;
           const from = plot.posToVal(left, "x");
           const to = plot.posToVal(left + width, "x");
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);

@@ -67,11 +67,11 @@ function scopeText(term: Filter, type: string): Filter {
 }
 
 /** Ids are random digits: as on the server, short words are not searched in them. */
-const LEAST_OF_ID = 8;
+const MIN_OF_ID = 8;
 
 function pathsFor(term: Filter, type: string): readonly string[] {
   const paths = searchedPathsOf(type);
-  return term.kind === "text" && term.text.length < LEAST_OF_ID
+  return term.kind === "text" && term.text.length < MIN_OF_ID
     ? paths.filter((path) => path !== "id")
     : paths;
 }

@@ -15,9 +15,9 @@ export interface ValueQuestion {
 /** Time for which a response is cached, and the delay between typing and a request, in ms. */
 const FRESH_MS = 20_000;
 const PAUSE_MS = 80;
-const MOST_OBJECTS = 30;
+const MAX_OBJECTS = 30;
 /** Maximum number of distinct values that are proposed. */
-const MOST_GROUPS = 2_000;
+const MAX_GROUPS = 2_000;
 const MAX_ANSWERS = 100;
 
 /** Values that existing objects have, for completion; empty until they are loaded. */
@@ -104,11 +104,11 @@ async function read(
 function searchObjects(call: Call, type: string, typed: string): Promise<Json> {
   const search = typed.trim() === "" ? {} : { search: typed };
   const fields = ["id", "name_label"];
-  return call("query.page", { type, ...search, fields, limit: MOST_OBJECTS });
+  return call("query.page", { type, ...search, fields, limit: MAX_OBJECTS });
 }
 
 function toGroups(answer: Json): KnownValue[] {
-  if (!Array.isArray(answer) || answer.length > MOST_GROUPS) return [];
+  if (!Array.isArray(answer) || answer.length > MAX_GROUPS) return [];
   return answer
     .filter(isObject)
     .map(({ key, count }) => ({ value: key, count: Number(count) }))

@@ -4,7 +4,7 @@ import type { FleetScope, FleetTables } from "./fleet-tree.js";
 import type { HeatMetric } from "./heat-scale.js";
 
 /** Above this number of VMs no names are fetched: they would not be readable on the map. */
-const MOST_NAMES = 2_000;
+const MAX_NAMES = 2_000;
 const NAMES_MS = 30_000;
 
 /** Live tables of the objects on the map. */
@@ -35,7 +35,7 @@ export function useFleetTables(
   const shown = computed(() => countIn(vms.table.value, scope()));
   const named = useColumns(() => {
     const { pool, host } = scope();
-    if (shown.value === 0 || shown.value > MOST_NAMES) return undefined;
+    if (shown.value === 0 || shown.value > MAX_NAMES) return undefined;
     return {
       type: "VM",
       paths: ["name_label"],

@@ -19,7 +19,7 @@ export type AddressQuery = Readonly<
 >;
 
 /** Maximum number of sort keys. */
-const MOST_KEYS = 8;
+const MAX_KEYS = 8;
 
 /**
  * Parses an address; absent parts are those of `usual`. An empty `q` is no filter,
@@ -59,7 +59,7 @@ export function writeQuery(
 function readSort(text: string): SortKey[] {
   const keys = text.split(",").filter((key) => /^-?[\w$.]{1,64}$/.test(key));
   return keys
-    .slice(0, MOST_KEYS)
+    .slice(0, MAX_KEYS)
     .map((key) =>
       key.startsWith("-")
         ? { by: key.slice(1), descending: true }
@@ -87,7 +87,7 @@ export function sortOn(
   const isFirstWay = (known?.descending ?? false) === highestFirst;
   const next = known === undefined ? first : toKey(by, !highestFirst);
   if (!isAdded) return known !== undefined && !isFirstWay ? [] : [next];
-  if (known === undefined) return [...sort, first].slice(-MOST_KEYS);
+  if (known === undefined) return [...sort, first].slice(-MAX_KEYS);
   if (!isFirstWay) return sort.filter((key) => key !== known);
   return sort.map((key) => (key === known ? next : key));
 }

@@ -4,10 +4,10 @@ import type { ObjectRow } from "../api/object-row.js";
  * Maximum number of objects that are selected one by one; more are selected by the
  * filter that they match.
  */
-export const MOST_CHOSEN = 10_000;
+export const MAX_CHOSEN = 10_000;
 
 /** Maximum number of objects that a selection of all can leave out. */
-export const MOST_EXCLUDED = 1_000;
+export const MAX_EXCLUDED = 1_000;
 
 /** All objects that match the filter of the list, except some. */
 export interface SelectionOfAll {
@@ -41,7 +41,7 @@ export function countOf(selection: Selection): number {
 
 /**
  * Selects a row, or deselects it if it is selected.
- * @returns the same selection if it would exclude more than MOST_EXCLUDED
+ * @returns the same selection if it would exclude more than MAX_EXCLUDED
  */
 export function toggle(selection: Selection, object: ObjectRow): Selection {
   return isChosen(selection, object.id)
@@ -49,7 +49,7 @@ export function toggle(selection: Selection, object: ObjectRow): Selection {
     : withAll(selection, [object]);
 }
 
-/** Adds objects to the selection, of single objects up to MOST_CHOSEN. */
+/** Adds objects to the selection, of single objects up to MAX_CHOSEN. */
 export function withAll(
   selection: Selection,
   objects: Iterable<ObjectRow>,
@@ -61,7 +61,7 @@ export function withAll(
   }
   const chosen = new Map(selection.objects);
   for (const object of objects) {
-    if (chosen.size >= MOST_CHOSEN) break;
+    if (chosen.size >= MAX_CHOSEN) break;
     chosen.set(object.id, object);
   }
   return { kind: "some", objects: chosen };
@@ -82,7 +82,7 @@ export function renewed(
 function without(selection: Selection, id: string): Selection {
   if (selection.kind === "all") {
     const { excluded } = selection;
-    return excluded.size >= MOST_EXCLUDED
+    return excluded.size >= MAX_EXCLUDED
       ? selection
       : { ...selection, excluded: new Set([...excluded, id]) };
   }

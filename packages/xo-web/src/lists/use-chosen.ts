@@ -8,8 +8,8 @@ import { useToasts } from "../toasts/use-toasts.js";
 import type { RowsRequest } from "./section-view.js";
 import {
   countOf,
-  MOST_CHOSEN,
-  MOST_EXCLUDED,
+  MAX_CHOSEN,
+  MAX_EXCLUDED,
   nothing,
   renewed,
   toggle,
@@ -27,7 +27,7 @@ const FOLLOWED = 100;
 
 export interface Chosen {
   readonly selection: ShallowRef<Selection>;
-  /** Above MOST_EXCLUDED excluded objects a toast is shown instead. */
+  /** Above MAX_EXCLUDED excluded objects a toast is shown instead. */
   readonly toggle: (row: ObjectRow) => void;
   readonly add: (rows: readonly ObjectRow[]) => void;
   /** Their last known state. */
@@ -71,19 +71,19 @@ export function useChosen(
     const count = total();
     if (count === undefined) return;
     const next: SelectionOfAll = { kind: "all", count, excluded: new Set() };
-    if (count > MOST_CHOSEN) choose(next);
+    if (count > MAX_CHOSEN) choose(next);
     else await readChosen(next);
   }
   /** Replaces a selection of all by its objects, which actions need, if they are not too many. */
   async function readChosen(chosen: SelectionOfAll): Promise<void> {
     const current = request();
-    if (current === undefined || countOf(chosen) > MOST_CHOSEN) return;
+    if (current === undefined || countOf(chosen) > MAX_CHOSEN) return;
     const own = ++turn;
     const read = await readSelection(call, current, chosen);
     if (own === turn) choose(read);
   }
   function reportExcluded(): void {
-    const n = formats.value.count(MOST_EXCLUDED);
+    const n = formats.value.count(MAX_EXCLUDED);
     const texts = fill(text.value.lists.tooManyExcluded, { n });
     toasts.show({ id: "too many excluded", tone: "bad", text: texts });
   }
@@ -122,10 +122,10 @@ async function readSelection(
 ): Promise<Selection> {
   const { excluded } = chosen;
   // One more than permitted.
-  const most = MOST_CHOSEN + excluded.size + 1;
+  const most = MAX_CHOSEN + excluded.size + 1;
   const rows = await readAll(call, request, { most });
   const objects = rows.filter(({ id }) => !excluded.has(id));
-  return objects.length > MOST_CHOSEN
+  return objects.length > MAX_CHOSEN
     ? { ...chosen, count: rows.length }
     : withAll(nothing, objects);
 }

@@ -24,7 +24,7 @@ import { useObjectSearch } from "./use-object-search.js";
 
 /** Actions and pages that are shown with other groups. */
 const FEW = 5;
-const MOST_RECENT = 6;
+const MAX_RECENT = 6;
 
 export interface PaletteEntries {
   readonly groups: ComputedRef<readonly EntryGroup[]>;
@@ -67,7 +67,7 @@ export function useEntries(
   const recent = shallowRef<readonly ObjectRow[]>([]);
   onMounted(async () => {
     const seen = recentObjects().filter(({ id }) => id !== around?.id);
-    recent.value = await readObjects(call, seen.slice(0, MOST_RECENT));
+    recent.value = await readObjects(call, seen.slice(0, MAX_RECENT));
   });
 
   const actions = computed(() =>

@@ -6,7 +6,7 @@ import { isSearch, toListParameters, type TaskSearch } from "./task-search.js";
 import type { ServerTasks } from "./use-tasks.js";
 
 /** Maximum number of results. */
-const MOST_FOUND = 200;
+const MAX_FOUND = 200;
 /** Minimum delay between changes and a new request, in ms. */
 const PAUSE_MS = 300;
 
@@ -35,7 +35,7 @@ export function useTaskSearch(
       return;
     }
     try {
-      const params = toListParameters(search(), MOST_FOUND);
+      const params = toListParameters(search(), MAX_FOUND);
       const answer = await call("task.list", { ...params, details: false });
       if (request !== latest) return;
       const book = new TaskBook();

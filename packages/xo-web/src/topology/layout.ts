@@ -25,7 +25,7 @@ export const sizes = {
 } as const;
 
 /** If there are more hosts, they are drawn without their ports. */
-const MOST_WITH_PORTS = 12;
+const MAX_WITH_PORTS = 12;
 
 /** Maximum number of VMs that are named. */
 export const NAMED = 40;
@@ -106,7 +106,7 @@ export function layOut({
   opened,
   room,
 }: DiagramInput): Layout {
-  const isSlim = groups.length > MOST_WITH_PORTS;
+  const isSlim = groups.length > MAX_WITH_PORTS;
   const hosts = stack(groups, (group) => hostHeight(group, isSlim), {
     x: sizes.margin,
     width: sizes.hostWidth,

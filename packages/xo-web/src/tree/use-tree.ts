@@ -49,7 +49,7 @@ export interface Tree {
 /** If there are more pools than this, all are collapsed at first. */
 const FEW_POOLS = 3;
 /** Maximum number of expanded pools whose hosts are requested: a filter has a maximum length. */
-const MOST_POOLS = 400;
+const MAX_POOLS = 400;
 const GROUPING = "tree-grouping";
 const groupings: readonly Grouping[] = ["host", "tag", "none"];
 const FIELDS = ["id", "type", "name_label", "$pool"];
@@ -78,7 +78,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
   const openPools = computed(() =>
     pools.rows.value
       .filter(({ id }) => isOpen(poolKey(id)))
-      .slice(0, MOST_POOLS),
+      .slice(0, MAX_POOLS),
   );
   const hosts = useObjects(() =>
     grouping.value === "host"

@@ -22,7 +22,7 @@ export type RollingInputErrors = Partial<
 >;
 
 /** Limits of the server. */
-const MOST_GROUPS = 32;
+const MAX_GROUPS = 32;
 const bounds = { parallel: [1, 64], concurrency: [1, 32] } as const;
 
 /** Initial values of the form. @param job undefined: a new one */
@@ -58,7 +58,7 @@ export function groupChoices({
   groups,
 }: Pick<RollingEntries, "groups">): readonly number[] {
   const last = Math.max(0, ...Object.values(groups));
-  const count = Math.min(MOST_GROUPS, last + 1);
+  const count = Math.min(MAX_GROUPS, last + 1);
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 

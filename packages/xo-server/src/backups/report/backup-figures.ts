@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 /** Time after which the coverage is read again, in ms: it selects the VMs of all jobs. */
 const COVERAGE_MS = 300_000;
 /** Maximum number of names in a text. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Figures of all backup jobs together; `failed` includes jobs of restore tests. */
 export class BackupFigures {
@@ -126,8 +126,8 @@ export class BackupFigures {
 
 function toFigure(names: readonly string[]): FigureOf {
   if (names.length === 0) return { value: 0 };
-  const more = names.length - MOST_NAMED;
-  const text = names.slice(0, MOST_NAMED).join("; ");
+  const more = names.length - MAX_NAMED;
+  const text = names.slice(0, MAX_NAMED).join("; ");
   return {
     value: names.length,
     text: more > 0 ? `${text} and ${more} more` : text,

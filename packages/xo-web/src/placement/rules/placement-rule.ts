@@ -73,7 +73,7 @@ export type RuleInputErrors = Partial<
   Record<keyof PlacementRuleEntries, PlacementRuleInputError>
 >;
 
-const MOST_WEIGHT = 1_000_000;
+const MAX_WEIGHT = 1_000_000;
 
 /** What is wrong in the form, by field; empty: it can be sent. */
 export function inputErrorsOf(entries: PlacementRuleEntries): RuleInputErrors {
@@ -87,7 +87,7 @@ export function inputErrorsOf(entries: PlacementRuleEntries): RuleInputErrors {
   if (kind === "host-affinity" && hosts.length === 0)
     inputErrors.hosts = "hosts";
   const weight = toNumber(entries.weight);
-  if (!required && !(weight > 0 && weight <= MOST_WEIGHT))
+  if (!required && !(weight > 0 && weight <= MAX_WEIGHT))
     inputErrors.weight = "number";
   return inputErrors;
 }

@@ -6,8 +6,8 @@ import type { PlacedVm } from "./violations.js";
 import type { PlacementRule } from "./placement-rule.js";
 
 /** Ids that one query accepts. */
-const MOST_IDS = 1_000;
-const MOST_TAGGED = 5_000;
+const MAX_IDS = 1_000;
+const MAX_TAGGED = 5_000;
 const fields = ["id", "$container", "tags", "power_state"] as const;
 
 /** The running VMs that rules apply to, live. */
@@ -18,8 +18,8 @@ export function usePlacedVms(
   const { rows: named } = useObjects<Vm>(() => {
     const ids = [...new Set(rules().flatMap(({ vms = [] }) => vms))];
     if (ids.length === 0) return undefined;
-    const some = ids.slice(0, MOST_IDS);
-    return { type: "VM", ids: some, fields, limit: MOST_IDS };
+    const some = ids.slice(0, MAX_IDS);
+    return { type: "VM", ids: some, fields, limit: MAX_IDS };
   });
   const { rows: tagged } = useObjects<Vm>(() => {
     const tags = [...new Set(rules().flatMap(({ tag }) => tag ?? []))];
@@ -28,7 +28,7 @@ export function usePlacedVms(
     return {
       type: "VM",
       fields,
-      limit: MOST_TAGGED,
+      limit: MAX_TAGGED,
       filter: `$pool:"${pool()}" |(${anyTag})`,
     };
   });

@@ -81,8 +81,8 @@ export type UsageInputErrors = Partial<
 
 /** What the server accepts: an address without a name. */
 const ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
-const MOST_ADDRESSES = 50;
-const MOST_TOP = 100;
+const MAX_ADDRESSES = 50;
+const MAX_TOP = 100;
 
 /** Initial values of the form. @param job undefined: a new one */
 export function toUsageEntries(job: UsageReportJob | undefined): UsageEntries {
@@ -103,12 +103,12 @@ export function usageInputErrorsOf(entries: UsageEntries): UsageInputErrors {
   if (!entries.allPools && entries.pools.length === 0)
     inputErrors.pools = "pools";
   const top = Number(entries.top);
-  if (!Number.isInteger(top) || top < 1 || top > MOST_TOP)
+  if (!Number.isInteger(top) || top < 1 || top > MAX_TOP)
     inputErrors.top = "number";
   const addresses = toAddresses(entries.addresses);
   const isRight = (one: string) => ADDRESS.test(one) && one.length <= 254;
   if (addresses.length === 0) inputErrors.addresses = "required";
-  else if (addresses.length > MOST_ADDRESSES || !addresses.every(isRight))
+  else if (addresses.length > MAX_ADDRESSES || !addresses.every(isRight))
     inputErrors.addresses = "addresses";
   return inputErrors;
 }
