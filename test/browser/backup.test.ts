@@ -13,7 +13,8 @@ const PASSPHRASE = "passphrase of the tests";
 
 t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
-  const folder = await emptyFolder(t);
+  // A long word, as the URLs of object stores are.
+  const folder = await emptyFolder(t, "r".repeat(60));
   const browser = await openBrowser(t);
   const { page, consoleErrors } = await openPage(t, {
     browser,
@@ -70,6 +71,16 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await dialog.getByText("An address or a webhook is required.").waitFor();
   await dialog.getByLabel("E-mail addresses").fill("admin@example.org");
   await checkViews(t, page, "form of a backup job");
+  await page.setViewportSize({ width: 390, height: 900 });
+  const wideHints = await dialog
+    .locator("label .hint")
+    .evaluateAll((hints) =>
+      hints
+        .filter((hint) => hint.getBoundingClientRect().right > innerWidth)
+        .map((hint) => hint.textContent),
+    );
+  t.same(wideHints, [], "long paths are wrapped");
+  await page.setViewportSize({ width: 1440, height: 900 });
   await button("Save").click();
   const job = main.getByRole("region", { name: "every night" });
   await job.getByText("never run").waitFor();

@@ -4,7 +4,7 @@ import { useObjects } from "../live/use-window.js";
 import { fill } from "../locale/messages.js";
 import { useLocale } from "../locale/use-locale.js";
 import { freeOf } from "../migrate/disk-targets.js";
-import type { Pool, Sr } from "../objects/infrastructure.js";
+import type { Host, Pool, Sr } from "../objects/infrastructure.js";
 
 /** A choice of a drop-down list. */
 interface Choice {
@@ -50,9 +50,18 @@ export function useRestoreTargets(
           filter: `$pool:"${entries.pool}"`,
           fields: [
             ...["id", "name_label", "$pool", "content_type", "size"],
-            ...["physical_usage", "shared", "inMaintenanceMode"],
+            ...["physical_usage", "shared", "inMaintenanceMode", "$container"],
           ],
           limit: 1_000,
+        },
+  );
+  const { rows: hosts } = useObjects<Host>(() =>
+    entries.pool === ""
+      ? undefined
+      : {
+          type: "host",
+          filter: `$pool:"${entries.pool}"`,
+          fields: ["id", "name_label"],
         },
   );
   const srs = computed(() =>
@@ -104,10 +113,20 @@ export function useRestoreTargets(
       srs.value.map((sr) => ({
         value: sr.id,
         label: fill(text.value.migrate.srFree, {
-          name: sr.name_label ?? sr.id,
+          name: srName(sr, hosts.value),
           size: formats.value.size(freeOf(sr)),
         }),
       })),
     ),
   };
+}
+
+/** Local SRs of all hosts often have the same name. */
+function srName(
+  { id, name_label, shared, $container }: Sr,
+  hosts: readonly Host[],
+): string {
+  const name = name_label ?? id;
+  const host = hosts.find((one) => one.id === $container)?.name_label;
+  return shared === true || !host ? name : `${name} (${host})`;
 }
