@@ -1,4 +1,4 @@
-import { computed, watch, type ComputedRef } from "vue";
+import { computed, watch, type ComputedRef, type Ref } from "vue";
 import { useObject } from "../live/use-object.js";
 import { useObjects } from "../live/use-window.js";
 import { fill } from "../locale/messages.js";
@@ -55,15 +55,7 @@ export function useRestoreTargets(
           limit: 1_000,
         },
   );
-  const { rows: hosts } = useObjects<Host>(() =>
-    entries.pool === ""
-      ? undefined
-      : {
-          type: "host",
-          filter: `$pool:"${entries.pool}"`,
-          fields: ["id", "name_label"],
-        },
-  );
+  const hosts = useHosts(() => entries.pool);
   const srs = computed(() =>
     allSrs.value
       .filter(
@@ -119,6 +111,20 @@ export function useRestoreTargets(
       })),
     ),
   };
+}
+
+/** The hosts of a pool; none of the id "". */
+function useHosts(pool: () => string): Readonly<Ref<readonly Host[]>> {
+  const { rows } = useObjects<Host>(() =>
+    pool() === ""
+      ? undefined
+      : {
+          type: "host",
+          filter: `$pool:"${pool()}"`,
+          fields: ["id", "name_label"],
+        },
+  );
+  return rows;
 }
 
 /** Local SRs of all hosts often have the same name. */
