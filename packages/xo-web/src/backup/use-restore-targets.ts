@@ -94,12 +94,7 @@ export function useRestoreTargets(
   });
 
   return {
-    poolOptions: computed(() =>
-      pools.value.map(({ id, name_label }) => ({
-        value: id,
-        label: name_label || id.slice(0, 8),
-      })),
-    ),
+    poolOptions: computed(() => pools.value.map(poolChoice)),
     srs,
     srOptions: computed(() =>
       srs.value.map((sr) => ({
@@ -111,6 +106,10 @@ export function useRestoreTargets(
       })),
     ),
   };
+}
+
+function poolChoice({ id, name_label }: Pool): Choice {
+  return { value: id, label: name_label || id.slice(0, 8) };
 }
 
 /** The hosts of a pool; none of the id "". */
