@@ -107,7 +107,7 @@ async function live(t: Test, seed: number) {
   return { directory, pool };
 }
 
-/** The pool answers, and all that it tells has been applied. */
+/** The pool answers, and all changes that it reports have been applied. */
 async function untilCurrent({ handle, poll }: Server): Promise<void> {
   await until(() => handle.status().state === "watching");
   await poll();

@@ -32,13 +32,13 @@ t.test("an address may fail ten times, by whatever names", async (t) => {
   const { clock, throttle } = setUp();
   const address = "192.0.2.1";
   for (let i = 0; i < 10; i++) throttle.recordFailure(by(`user${i}`, address));
-  t.equal(throttle.waitMs(by("somebody", address)), 0);
+  t.equal(throttle.waitMs(by("ada", address)), 0);
   throttle.recordFailure(by("one more", address));
-  t.equal(throttle.waitMs(by("somebody", address)), 2000);
-  throttle.recordSuccess(by("somebody", "192.0.2.1"));
-  t.equal(throttle.waitMs(by("somebody", address)), 2000, "it stays known");
+  t.equal(throttle.waitMs(by("ada", address)), 2000);
+  throttle.recordSuccess(by("ada", "192.0.2.1"));
+  t.equal(throttle.waitMs(by("ada", address)), 2000, "it stays known");
   clock.pass(15 * 60_000);
-  t.equal(throttle.waitMs(by("somebody", address)), 0, "forgotten");
+  t.equal(throttle.waitMs(by("ada", address)), 0, "forgotten");
 });
 
 t.test("a clock that is set back does not extend a pause", async (t) => {
@@ -63,8 +63,8 @@ t.test("addresses of one IPv6 network share their failures", async (t) => {
   const { throttle } = setUp();
   for (let i = 0; i < 11; i++)
     throttle.recordFailure(by(`user${i}`, `2001:db8:0:1::${i}`));
-  t.equal(throttle.waitMs(by("somebody", "2001:db8:0:1::ffff")), 2000);
-  t.equal(throttle.waitMs(by("somebody", "2001:db8:0:2::1")), 0);
+  t.equal(throttle.waitMs(by("ada", "2001:db8:0:1::ffff")), 2000);
+  t.equal(throttle.waitMs(by("ada", "2001:db8:0:2::1")), 0);
 });
 
 t.test(

@@ -10,7 +10,7 @@ export interface ShownCertificate {
   readonly certificate: X509Certificate | undefined;
   /** Issued by a known authority. */
   readonly isAuthorized: boolean;
-  /** An Error in fact and in the types of Node, a string in its documentation. */
+  /** An Error by what Node.js does and by its types, a string by its documentation. */
   readonly reason: unknown;
 }
 
