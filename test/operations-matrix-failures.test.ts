@@ -173,7 +173,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
     pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
     const { error } = await api.call("vm.create", order);
-    t.match(error?.message, /^SR_FULL.*left behind: OpaqueRef/);
+    t.match(error?.message, /^SR_FULL.*not cleaned up: OpaqueRef/);
     pool.injectedErrors.clear();
     const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
       /^half|CloudConfigDrive/.test(String(name_label)),

@@ -189,7 +189,7 @@ t.test(
     t.equal(await refused.ended, 66, refused.output);
     t.match(
       refused.output,
-      /store\.db has lost what was written last .*xo-server audit accept/,
+      /store\.db lacks the latest changes .*xo-server audit accept/,
     );
     t.notMatch(refused.output, / {4}at /, "a sentence, not a stack");
   },

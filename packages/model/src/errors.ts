@@ -94,7 +94,7 @@ export const errorTable = {
     "checksum mismatch: SHA-256 is {actual}, expected {expected}",
     422,
   ),
-  LEFT_BEHIND: row("{reason}; left behind: {left}", 500),
+  LEFT_BEHIND: row("{reason}; not cleaned up: {left}", 500),
   VMS_CANNOT_LEAVE: row("{count} VMs cannot be evacuated: {reasons}", 409),
   NO_HOST_FOR_VM: row("no host can run VM {vm}: {reasons}", 409, 7),
   HOST_AGAINST_RULES: row(
@@ -134,7 +134,7 @@ export const errorTable = {
   ),
   STORE_MISSING: row("{where} {reason}: {remedy}", 500),
   STORE_OUTDATED: row(
-    "{where} has lost what was written last ({reason}): {remedy}",
+    "{where} lacks the latest changes ({reason}): {remedy}",
     500,
   ),
   STORE_TOO_NEW: row(

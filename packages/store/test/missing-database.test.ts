@@ -169,7 +169,7 @@ t.test("a database without its journal is refused, and stays", async (t) => {
   await t.rejects(place.open({ location }), {
     code: "STORE_OUTDATED",
     message:
-      /rest\/store\.db has lost what was written last \(entry 4 .*restore the file with the -wal file.*xo-server audit accept/,
+      /rest\/store\.db lacks the latest changes \(entry 4 .*restore the file with the -wal file.*xo-server audit accept/,
   });
   t.same(await readdir(rest), ["store.db"]);
   t.same(await readFile(location), before, "nothing was written");

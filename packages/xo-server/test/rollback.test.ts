@@ -38,7 +38,7 @@ t.test(
       }),
       {
         code: "LEFT_BEHIND",
-        message: "SR_FULL(1); left behind: disk 1",
+        message: "SR_FULL(1); not cleaned up: disk 1",
         cause: failure,
       },
     );

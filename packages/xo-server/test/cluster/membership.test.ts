@@ -66,7 +66,7 @@ t.test(
       "info: server cleo is running",
     ]);
     t.same(await linesOf({ ...bob, leavingAt: 1 }), [
-      "info: server bob is leaving",
+      "info: server bob is handing over its leases",
       "info: server cleo has stopped",
     ]);
     t.same(await linesOf(), []);
