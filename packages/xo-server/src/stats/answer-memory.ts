@@ -18,7 +18,7 @@ interface OpenPart {
 
 const MIB = 1024 * 1024;
 /** Maximum size of one answer: 1,000 VMs of a host with 30 columns each, for 168 hours, are 100 MB. */
-export const MOST_BYTES = 128 * MIB;
+export const MAX_BYTES = 128 * MIB;
 /** Rows that an answer may have more than expected: measured meanwhile, or of a clock that was set. */
 const SPARE_ROWS = 2;
 
@@ -40,7 +40,7 @@ const PARTS: Readonly<
 /** Maximum size of an answer with so many rows, in bytes. */
 export function answerLimit(scope: AnswerScope, rows: number): number {
   const { legend, row } = PARTS[scope];
-  return Math.min(MOST_BYTES, legend + (rows + SPARE_ROWS) * row);
+  return Math.min(MAX_BYTES, legend + (rows + SPARE_ROWS) * row);
 }
 
 /**
@@ -52,7 +52,7 @@ export class AnswerMemory {
   readonly #open = new Set<OpenPart>();
   #bytes = 0;
 
-  constructor(limitBytes: number = MOST_BYTES) {
+  constructor(limitBytes: number = MAX_BYTES) {
     this.#limitBytes = limitBytes;
   }
 

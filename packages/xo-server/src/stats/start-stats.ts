@@ -6,7 +6,7 @@ import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import { AnswerMemory, MOST_BYTES } from "./answer-memory.js";
+import { AnswerMemory, MAX_BYTES } from "./answer-memory.js";
 import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
@@ -57,7 +57,7 @@ export function startStats(
     takeUse: () => queries.takeMetricsUse(),
   });
   const memory = new AnswerMemory(
-    Math.min(MOST_BYTES, statsMemory(machineMemory())),
+    Math.min(MAX_BYTES, statsMemory(machineMemory())),
   );
   const hosts = new HostStats({
     inventory,
