@@ -2,7 +2,7 @@ import type { MonotonicClock } from "@xo-server/kit";
 import { isRewoundInject } from "./event-token.js";
 
 /** Interval of checks while nothing changes, in ms. Pools in use have changes more often, and are hardly checked. */
-const INTERVAL_MS = 15_000;
+const INTERVAL_MS = 60_000;
 
 /**
  * Finds out whether the database of the pool has become older than our token, while the session

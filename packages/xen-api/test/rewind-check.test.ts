@@ -36,15 +36,15 @@ t.test(
     const detectedMs = await msUntil(clock, isLost);
     await ended;
     t.match(items.at(-1), { kind: "lost", reason: "token-rewound" });
-    t.ok(detectedMs <= 18_000, `after ${detectedMs} ms`);
+    t.ok(detectedMs <= 63_000, `after ${detectedMs} ms`);
   },
 );
 
-t.test("an idle pool is checked every 15 s, and continues", async (t) => {
+t.test("an idle pool is checked every minute, and continues", async (t) => {
   const { clock, items, injections } = await followIdlePool(t);
   const start = clock.now();
-  await msUntil(clock, () => items.length > 100);
-  const checks = Math.floor((clock.now() - start) / 15_000);
+  await msUntil(clock, () => items.length > 400);
+  const checks = Math.floor((clock.now() - start) / 60_000);
   t.ok(checks > 4);
   t.ok(Math.abs(injections() - checks) <= 1, `${injections()}, ${checks}`);
   t.ok(items.every(({ kind }) => kind === "changes"));
