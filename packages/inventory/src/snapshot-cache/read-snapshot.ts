@@ -128,6 +128,7 @@ export async function restoreFile({
   if (bytes > MAX_SMALL_BYTES)
     return thread.use(() => thread.restore({ fd: file.fd, key }));
   const content = Buffer.alloc(bytes);
-  await file.read(content, 0, bytes, 0);
-  return restoreStore(key, (at, length) => content.subarray(at, at + length));
+  const { bytesRead } = await file.read(content, 0, bytes, 0);
+  const received = content.subarray(0, bytesRead);
+  return restoreStore(key, (at, length) => received.subarray(at, at + length));
 }
