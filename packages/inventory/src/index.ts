@@ -1,6 +1,7 @@
 export { createInventory } from "./mirror/create-inventory.js";
 export {
   answerBudget,
+  availableBytes,
   machineMemory,
   memoryBudget,
 } from "./mirror/memory-budget.js";

@@ -6,8 +6,8 @@ import { isSameCoordinator } from "./event-position.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
 import type { EventAnswer, EventRelay } from "./event-relay.js";
-import { RewindCheck } from "./rewind-check.js";
 import type { Dialer } from "./http/dialer.js";
+import { RewindCheck } from "./rewind-check.js";
 import {
   afterFailedCall,
   backoffMs,

@@ -107,7 +107,7 @@ export function answerBudget(
 }
 
 /** The RAM, or the limit of the control group if that is less. */
-function availableBytes({
+export function availableBytes({
   totalBytes,
   constrainedBytes,
 }: Omit<MachineMemory, "heapLimitBytes">): number {

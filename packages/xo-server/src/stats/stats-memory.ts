@@ -1,4 +1,4 @@
-import type { MachineMemory } from "@xo-server/inventory";
+import { availableBytes, type MachineMemory } from "@xo-server/inventory";
 
 const MIB = 1024 * 1024;
 const PART = 1 / 16;
@@ -8,11 +8,7 @@ const FLOOR = 64 * MIB;
 const CEILING = 1024 * MIB;
 
 /** Limit of cached metrics, off the heap: a share of the available memory. */
-export function statsMemory({
-  totalBytes,
-  constrainedBytes,
-}: MachineMemory): number {
-  const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes;
-  const memory = isConstrained ? constrainedBytes : totalBytes;
-  return Math.floor(Math.min(CEILING, Math.max(FLOOR, memory * PART)));
+export function statsMemory(machine: MachineMemory): number {
+  const share = availableBytes(machine) * PART;
+  return Math.floor(Math.min(CEILING, Math.max(FLOOR, share)));
 }

@@ -1,4 +1,4 @@
-import type { MachineMemory } from "@xo-server/inventory";
+import { availableBytes, type MachineMemory } from "@xo-server/inventory";
 import type { WallClock } from "@xo-server/kit";
 
 /** A client that may not read. */
@@ -26,13 +26,11 @@ const CEILING = 1024 * MIB;
 const INTERVAL_MS = 100;
 
 /** Default limit: a share of the memory of the machine. */
-export function unsentBytesLimit({
-  totalBytes,
-  constrainedBytes,
-}: Pick<MachineMemory, "totalBytes" | "constrainedBytes">): number {
-  const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes;
-  const memory = isConstrained ? constrainedBytes : totalBytes;
-  return Math.floor(Math.min(CEILING, Math.max(FLOOR, memory * PART)));
+export function unsentBytesLimit(
+  machine: Pick<MachineMemory, "totalBytes" | "constrainedBytes">,
+): number {
+  const share = availableBytes(machine) * PART;
+  return Math.floor(Math.min(CEILING, Math.max(FLOOR, share)));
 }
 
 /**
