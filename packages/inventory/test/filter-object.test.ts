@@ -1,8 +1,10 @@
 import t from "tap";
 import {
+  analyseObjectFilter,
   createObjectFilter,
   objectFilterLimits,
 } from "../src/filter/object-filter.js";
+import { holds } from "./filter-plan-holds.js";
 
 const vm = {
   type: "VM",
@@ -48,10 +50,12 @@ for (const pattern of yes)
     t.equal(createObjectFilter(pattern)(vm), true);
     t.equal(createObjectFilter(pattern)(undefined), false);
     t.equal(createObjectFilter(pattern)("VM"), false);
+    t.equal(holds(analyseObjectFilter(pattern), vm), true, "by its plan");
   });
 for (const pattern of no)
   t.test(`${JSON.stringify(pattern)} does not match`, async (t) => {
     t.equal(createObjectFilter(pattern)(vm), false);
+    t.equal(holds(analyseObjectFilter(pattern), vm), false, "by its plan");
   });
 
 t.test("patterns are bounded", async (t) => {

@@ -5,7 +5,7 @@ import {
 } from "../src/filter/analyse-filter.js";
 import { compileFilter } from "../src/filter/compile-filter.js";
 import { parseFilter } from "../src/filter/parse-filter.js";
-import { valueAt } from "../src/filter/property-path.js";
+import { holds } from "./filter-plan-holds.js";
 import { createRandom, randomFilter, randomObject } from "./random-filter.js";
 import { seeds } from "./seeds.js";
 
@@ -23,21 +23,6 @@ function shape(plan: FilterPlan): unknown {
       return plan.path.join("/");
     case "object":
       return "object";
-  }
-}
-
-function holds(plan: FilterPlan, object: unknown): boolean {
-  switch (plan.kind) {
-    case "and":
-      return plan.parts.every((part) => holds(part, object));
-    case "or":
-      return plan.parts.some((part) => holds(part, object));
-    case "not":
-      return !holds(plan.part, object);
-    case "path":
-      return plan.test(valueAt(object, plan.path));
-    case "object":
-      return plan.test(object);
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   compileFilter,
+  createObjectFilter,
   parseFilter,
   type Group,
   type Selection,
@@ -17,6 +18,7 @@ export function select(
   const sort = selection.sort ?? [{ by: "name_label" }];
   return objects
     .filter((object) => object.type === selection.type && holds(object))
+    .filter(createObjectFilter(selection.pattern ?? {}))
     .filter((object) => selection.where?.(object) ?? true)
     .filter((object) =>
       words.every((word) =>

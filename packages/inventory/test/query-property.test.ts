@@ -287,6 +287,11 @@ t.test(
         const naive = select(world.all, selection, searched);
         const about = `round ${round} turn ${turn} ${JSON.stringify(selection)}`;
         same(await queries.count(selection), naive.length, `count of ${about}`);
+        same(
+          [...(await queries.ids(selection))].sort(),
+          naive.map(({ id }) => id).sort(),
+          `all ids of ${about}`,
+        );
         const by = random.pick(GROUPS);
         const found = await queries.group(selection, by);
         same(

@@ -1,13 +1,19 @@
-import type {
-  Catalog,
-  FeedReader,
-  Frame,
-  Inventory,
-  Predicate,
-  Steps,
-  ViewChange,
-  ViewObject,
-  ViewTable,
+import {
+  compileFilter,
+  createObjectFilter,
+  parseFilter,
+  type Catalog,
+  type FeedReader,
+  type Frame,
+  type Inventory,
+  type Predicate,
+  type Priority,
+  type Queries,
+  type Selection,
+  type Steps,
+  type ViewChange,
+  type ViewObject,
+  type ViewTable,
 } from "@xo-server/inventory";
 
 export interface Thing extends ViewObject {
@@ -18,6 +24,8 @@ export interface Thing extends ViewObject {
 /** A catalog in memory: one class a type, rows in the order of their coming. */
 export class FakeCatalog {
   readonly followed: string[] = [];
+  /** Priorities of the calls of `follow`. */
+  readonly priorities: (Priority | undefined)[] = [];
   readonly #things: (Thing | undefined)[];
   readonly #loading: Thing[] = [];
   #frames: Frame[] = [];
@@ -47,6 +55,25 @@ export class FakeCatalog {
     };
   }
 
+  get queries(): Pick<Queries, "ids"> {
+    return {
+      ids: async ({ type, filter = "", pattern = {} }: Selection) => {
+        await Promise.resolve();
+        const tests = [
+          compileFilter(parseFilter(filter)),
+          createObjectFilter(pattern),
+        ];
+        return this.#things
+          .filter((thing) => thing !== undefined)
+          .filter(
+            (thing) =>
+              thing.type === type && tests.every((test) => test(thing)),
+          )
+          .map(({ id }) => id);
+      },
+    };
+  }
+
   get types(): readonly string[] {
     return ["VM", "VM-template", "host", "SR"];
   }
@@ -65,8 +92,13 @@ export class FakeCatalog {
     this.#things.push(...this.#loading.splice(0));
   }
 
-  async follow(className: string): Promise<ViewTable> {
+  async follow(
+    className: string,
+    _onBegin?: unknown,
+    priority?: Priority,
+  ): Promise<ViewTable> {
     this.followed.push(className);
+    this.priorities.push(priority);
     const rows = this.#things.map((thing) =>
       thing !== undefined && this.classOf(thing.type) === className
         ? thing

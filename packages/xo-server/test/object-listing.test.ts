@@ -41,7 +41,7 @@ async function list(
   request: Partial<ListingRequest>,
   fake = new FakeCatalog(things),
 ) {
-  const listing = new ObjectListing(fake.catalog, fake.inventory);
+  const listing = new ObjectListing(fake.catalog, fake.inventory, fake.queries);
   const parts: Buffer[] = [];
   for await (const part of listing.list({
     readable,
@@ -157,12 +157,25 @@ t.test("only lists with types that a text allows are opened", async (t) => {
   t.same(either.fake.followed, ["VM", "host", "SR"]);
 });
 
+t.test(
+  "a filter of few types tests only objects that a query finds",
+  async (t) => {
+    const tagged = ({ tags }: Thing) => (tags as string[]).includes("a");
+    const found = naive((one) => one.type === "SR" && tagged(one));
+    const count = Object.keys(found).length;
+    for (const filter of [{ type: "SR", tags: ["a"] }, "type:SR tags:a"]) {
+      const { text, fake } = await list({ filter });
+      t.same(JSON.parse(text), found);
+      t.equal(fake.compared, count);
+    }
+    const metrics = await list({ filter: "type:VM now.cpu:>0" });
+    t.equal(metrics.text, "{}", "no object has metrics");
+  },
+);
+
 t.test("an invalid filter is reported immediately", async (t) => {
-  const listing = new ObjectListing(
-    ...(({ catalog, inventory }) => [catalog, inventory] as const)(
-      new FakeCatalog(),
-    ),
-  );
+  const { catalog, inventory, queries } = new FakeCatalog();
+  const listing = new ObjectListing(catalog, inventory, queries);
   t.throws(() => listing.list({ filter: "a:(", readable, format: "members" }), {
     code: "FILTER_INVALID",
   });
@@ -200,7 +213,7 @@ t.test("lines have an object each", async (t) => {
 
 t.test("bytes that have been sent are used again", async (t) => {
   const fake = new FakeCatalog(things);
-  const listing = new ObjectListing(fake.catalog, fake.inventory);
+  const listing = new ObjectListing(fake.catalog, fake.inventory, fake.queries);
   const read = async (isGivenBack: boolean) => {
     const buffers = new Set<ArrayBufferLike>();
     let text = "";

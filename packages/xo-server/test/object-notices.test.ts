@@ -161,6 +161,34 @@ t.test(
 );
 
 t.test(
+  "other classes than those listed are followed later, unless the client has left",
+  async (t) => {
+    const { fake, clock, notices } = setUp();
+    const [script, client] = [new Listener(), new Listener()];
+    notices.follow(script);
+    clock.pass(2_999);
+    t.same(fake.followed, []);
+    notices.forget(script);
+    clock.pass(1);
+    t.same(fake.followed, [], "nobody needs them");
+    notices.follow(client);
+    clock.pass(3_000);
+    t.same([...new Set(fake.followed)], ["VM", "host", "SR"]);
+    t.same([...new Set(fake.priorities)], ["background"]);
+    fake.bring(vm("a"));
+    await settle();
+    t.same(client.received, ["enter a"]);
+  },
+);
+
+t.test("a client that subscribes follows all classes at once", async (t) => {
+  const { fake, notices } = setUp();
+  notices.subscribe(new Listener());
+  t.same([...new Set(fake.followed)], ["VM", "host", "SR"]);
+  t.same([...new Set(fake.priorities)], ["normal"]);
+});
+
+t.test(
   "users are not notified of objects that they may not read",
   async (t) => {
     const { fake, notices } = setUp();

@@ -1,5 +1,5 @@
 import type { Logger, WallClock } from "@xo-server/kit";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 
 export interface CatalogSchedulerOptions {
   readonly clock: WallClock;
@@ -9,7 +9,11 @@ export interface CatalogSchedulerOptions {
    */
   readonly windowMs: number;
   /** Runs steps in a lane of the slicer. */
-  readonly runInSlices: (lane: string, steps: Steps) => Promise<void>;
+  readonly runInSlices: (
+    lane: string,
+    steps: Steps,
+    priority?: Priority,
+  ) => Promise<void>;
   /** Updates and publishes everything that has changed. */
   readonly flush: () => Steps;
   /** Whether something has changed since the running flush passed it. */
@@ -95,8 +99,9 @@ export class CatalogScheduler {
   }
 
   /** Runs steps in a lane of the slicer; they end early when the catalog stops. */
-  run(lane: string, steps: Steps): Promise<void> {
-    return this.#options.runInSlices(lane, this.#untilStopped(steps));
+  run(lane: string, steps: Steps, priority?: Priority): Promise<void> {
+    const untilStopped = this.#untilStopped(steps);
+    return this.#options.runInSlices(lane, untilStopped, priority);
   }
 
   stop(): void {

@@ -19,11 +19,13 @@ export interface Catalog {
    * @param onBegin called with the table before its first row is added, only by
    *   the call that starts it: an observer registered there is notified of
    *   every row
+   * @param priority of the slices that fill the table; that of the most urgent call counts
    * @throws XoError INVALID_PARAMETERS for a class without a view
    */
   follow(
     className: string,
     onBegin?: (table: ViewTable) => void,
+    priority?: Priority,
   ): Promise<ViewTable>;
   /** Complete tables by class name. */
   readonly tables: ReadonlyMap<string, ViewTable>;

@@ -7,7 +7,7 @@ import {
   type WallClock,
 } from "@xo-server/kit";
 import type { Inventory } from "../mirror/inventory.js";
-import type { Steps } from "../slicer/slicer.js";
+import type { Priority, Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
 import { views as allViews } from "../views/views.js";
 import type {
@@ -74,6 +74,14 @@ const ADD_POOLS_MS = 500;
  * queries that wait for its end are answered meanwhile.
  */
 const ADDED_PART = 0.25;
+
+/** Each class is filled in a lane of its own: flushes of other classes need not wait for it. */
+const laneOf = (className: string): string => `views of ${className}`;
+
+/** A job without steps: its lane gets its priority until the jobs before it have ended. */
+function* noSteps(): Steps {
+  // Nothing to do.
+}
 
 class InventoryCatalog implements Catalog {
   readonly #views: ReadonlyMap<string, View>;
@@ -148,7 +156,8 @@ class InventoryCatalog implements Catalog {
     this.#scheduler = new CatalogScheduler({
       clock,
       windowMs: options.windowMs ?? 50,
-      runInSlices: (lane, steps) => inventory.runInSlices(lane, steps),
+      runInSlices: (lane, steps, priority) =>
+        inventory.runInSlices(lane, steps, priority),
       flush: () => this.#flush(),
       hasChanges: () => this.#hasChanges(),
       hasDeferred: () => this.#hasDeferredPools,
@@ -199,9 +208,14 @@ class InventoryCatalog implements Catalog {
   async follow(
     className: string,
     onBegin: (table: ViewTable) => void = () => undefined,
+    priority: Priority = "normal",
   ): Promise<ViewTable> {
     const known = this.#ready.get(className);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (!this.#tables.has(className))
+        await this.#scheduler.run(laneOf(className), noSteps(), priority);
+      return known;
+    }
     const view = this.#views.get(className);
     if (view === undefined)
       throw new XoError("INVALID_PARAMETERS", {
@@ -210,7 +224,7 @@ class InventoryCatalog implements Catalog {
     const followed = this.#createFollowed(view);
     this.#followed.set(className, followed);
     onBegin(followed.table);
-    const ready = this.#fill(className, followed);
+    const ready = this.#fill(followed, priority);
     this.#ready.set(className, ready);
     return ready;
   }
@@ -277,9 +291,10 @@ class InventoryCatalog implements Catalog {
     });
   }
 
-  async #fill(className: string, followed: FollowedClass): Promise<ViewTable> {
-    // In a separate lane, so that flushes of other classes need not wait for it.
-    await this.#scheduler.run(`views of ${className}`, followed.fill());
+  async #fill(followed: FollowedClass, priority: Priority): Promise<ViewTable> {
+    const { className } = followed.view;
+    const lane = laneOf(className);
+    await this.#scheduler.run(lane, followed.fill(), priority);
     if (this.#scheduler.isStopped)
       throw new XoError("CLOSED", { what: "the catalog" });
     this.#tables.set(className, followed.table);

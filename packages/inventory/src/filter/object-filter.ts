@@ -1,4 +1,5 @@
 import { XoError } from "@xo-server/model";
+import type { FilterPlan } from "./analyse-filter.js";
 import { every } from "./compile-filter.js";
 import type { Predicate } from "./predicate.js";
 import { propertyOf } from "./property-path.js";
@@ -14,6 +15,34 @@ export const objectFilterLimits = { depth: 32, values: 1_024 };
  * @throws XoError INVALID_PARAMETERS for a pattern beyond the limits
  */
 export function createObjectFilter(pattern: object): Predicate {
+  const test = compileValue(pattern);
+  return Array.isArray(pattern)
+    ? test
+    : Object.assign(test, { fields: Object.keys(pattern) });
+}
+
+/**
+ * The object filter as a plan for evaluation by columns: the same objects match
+ * as those of `createObjectFilter(pattern)`.
+ * @throws XoError INVALID_PARAMETERS for a pattern beyond the limits
+ */
+export function analyseObjectFilter(pattern: object): FilterPlan {
+  const test = createObjectFilter(pattern);
+  if (Array.isArray(pattern)) return { kind: "object", test };
+  const members: [string, unknown][] = Object.entries(pattern);
+  return { kind: "and", parts: members.map(planMember) };
+}
+
+/** A column of objects (`other_config`) costs more than one test of each. */
+function planMember([name, member]: [string, unknown]): FilterPlan {
+  const isMap =
+    typeof member === "object" && member !== null && !Array.isArray(member);
+  return isMap
+    ? { kind: "object", test: createObjectFilter({ [name]: member }) }
+    : { kind: "path", path: [name], test: compileValue(member) };
+}
+
+function compileValue(pattern: unknown): Predicate {
   let values = 0;
 
   function compile(part: unknown, depth: number): Predicate {
@@ -32,10 +61,7 @@ export function createObjectFilter(pattern: object): Predicate {
     );
   }
 
-  const test = compile(pattern, 1);
-  return Array.isArray(pattern)
-    ? test
-    : Object.assign(test, { fields: Object.keys(pattern) });
+  return compile(pattern, 1);
 }
 
 function property(name: string, test: Predicate): Predicate {

@@ -21,6 +21,7 @@ import { MetricsUse, usesMetrics } from "./metrics-use.js";
 import { openWindow } from "./open-window.js";
 import { readPage } from "./page.js";
 import { readColumns } from "./read-columns.js";
+import { readIds } from "./read-ids.js";
 import type {
   ColumnsAnswer,
   ColumnsRequest,
@@ -147,6 +148,10 @@ class CatalogQueries implements Queries {
       yield* result.catchUp();
       return result.count;
     });
+  }
+
+  ids(selection: Selection): Promise<readonly string[]> {
+    return this.#withUnorderedResult(selection, readIds);
   }
 
   async group(selection: Selection, by: string): Promise<readonly Group[]> {
@@ -374,12 +379,9 @@ class CatalogQueries implements Queries {
 
   async #createIndex(className: string): Promise<ClassIndex> {
     const created: ClassIndex[] = [];
+    const shared = { budget: this.#budget, logger: this.#logger };
     const create = (table: ViewTable) => {
-      const index = new ClassIndex({
-        table,
-        budget: this.#budget,
-        logger: this.#logger,
-      });
+      const index = new ClassIndex({ table, ...shared });
       created.push(index);
       this.#metricsTableOf(className).attach(index.columns.metrics);
       this.#started.add(index);

@@ -6,6 +6,8 @@ export interface Selection {
   readonly type: string;
   /** Filter expression, see packages/filter. */
   readonly filter?: string;
+  /** An object whose properties are compared, see createObjectFilter; in addition to the filter. */
+  readonly pattern?: object;
   /**
    * Only these objects, at most 1,000. They are looked up directly, independent
    * of the number of objects.
@@ -157,6 +159,8 @@ export interface Queries {
   count(selection: Selection): Promise<number>;
   /** Selected properties of very many objects at once, for overviews. */
   columns(request: ColumnsRequest): Promise<ColumnsAnswer>;
+  /** Ids of all matching objects, in no particular order. */
+  ids(selection: Selection): Promise<readonly string[]>;
   /** @param by a path: `$pool`, `$container`, `power_state`, `os_version.distro`, `tags`, ... */
   group(selection: Selection, by: string): Promise<readonly Group[]>;
   /**

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { analyseFilter, type FilterPlan } from "../filter/analyse-filter.js";
+import { analyseObjectFilter } from "../filter/object-filter.js";
 import { hasPattern } from "../filter/has-pattern.js";
 import type { Predicate } from "../filter/predicate.js";
 import { parseFilter } from "../filter/parse-filter.js";
@@ -58,7 +59,7 @@ export function compileQuery(
   selection: Selection,
   searched: readonly string[],
 ): CompiledQuery {
-  const { type, filter = "", where } = selection;
+  const { type, filter = "", pattern, where } = selection;
   const words = toWords(selection.search ?? "");
   const ids = checkIds(selection.ids);
   const parsed = parseFilter(filter);
@@ -67,13 +68,22 @@ export function compileQuery(
     resolveMetricPaths(analyseFilter(parsed)),
     ...words.map((word) => searchPlan(word, searched)),
   ];
+  if (pattern !== undefined) parts.push(analyseObjectFilter(pattern));
   if (ids !== undefined) parts.push(idPlan(ids));
   if (where !== undefined)
     parts.push({ kind: "object", test: where, isLasting: true });
   const plan: FilterPlan = { kind: "and", parts };
   const sort = toSort(selection.sort ?? DEFAULT_SORT);
   return {
-    key: JSON.stringify([type, filter, words, ids, sort, identityOf(where)]),
+    key: JSON.stringify([
+      type,
+      filter,
+      pattern,
+      words,
+      ids,
+      sort,
+      identityOf(where),
+    ]),
     type,
     ids,
     plan,

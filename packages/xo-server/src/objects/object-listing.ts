@@ -2,6 +2,7 @@ import type {
   Catalog,
   Inventory,
   Predicate,
+  Queries,
   Steps,
   ViewTable,
 } from "@xo-server/inventory";
@@ -24,17 +25,24 @@ export interface ListingRequest {
 
 /**
  * Lists objects of all classes as bytes of the catalog: none is encoded again, and
- * an object is parsed only if a filter or rights need its content. The list is
+ * an object is parsed only if a filter or rights need its content. Which objects of a
+ * few types match a filter is read from the columns of queries. The list is
  * produced in slices of the event loop, as fast as it is consumed.
  */
 export class ObjectListing {
   readonly #catalog: Catalog;
   readonly #inventory: Pick<Inventory, "runInSlices">;
+  readonly #queries: Pick<Queries, "ids">;
   readonly #fragments = new Fragments();
 
-  constructor(catalog: Catalog, inventory: Pick<Inventory, "runInSlices">) {
+  constructor(
+    catalog: Catalog,
+    inventory: Pick<Inventory, "runInSlices">,
+    queries: Pick<Queries, "ids">,
+  ) {
     this.#catalog = catalog;
     this.#inventory = inventory;
+    this.#queries = queries;
   }
 
   /** @throws XoError FILTER_INVALID, INVALID_PARAMETERS, immediately */
@@ -60,7 +68,8 @@ export class ObjectListing {
     for (const className of this.#classesOf(selection)) {
       if (writing.left <= 0) break;
       const table = await this.#catalog.follow(className);
-      const reader = new TableReader(table, listing);
+      const ids = await this.#candidates(className, selection);
+      const reader = new TableReader(table, listing, ids);
       while (!reader.isDone) {
         const fragment = this.#fragments.begin();
         await this.#inventory.runInSlices("listing", reader.fill(fragment));
@@ -69,6 +78,23 @@ export class ObjectListing {
       }
     }
     if (isMembers) yield Buffer.from("}");
+  }
+
+  /** Ids of the objects of a class that can match; undefined: any. */
+  async #candidates(
+    className: string,
+    selection: ObjectSelection,
+  ): Promise<readonly string[] | undefined> {
+    const { id, columns } = selection;
+    if (id !== undefined) return [id];
+    const types = this.#typesOf(selection);
+    if (columns === undefined || types.length > MAX_QUERIED_TYPES)
+      return undefined;
+    const ofClass = types.filter(
+      (type) => this.#catalog.classOf(type) === className,
+    );
+    const ids = ofClass.map((type) => this.#queries.ids({ type, ...columns }));
+    return (await Promise.all(ids)).flat();
   }
 
   #classesOf(selection: ObjectSelection): ReadonlySet<string> {
@@ -90,6 +116,8 @@ export class ObjectListing {
 /** Number of skipped rows between two yields. A written row counts as several skipped ones. */
 const STEP = 64;
 const WRITTEN = 4;
+/** Types of one list up to which columns are read: for all types, more objects would get columns than are listed. */
+const MAX_QUERIED_TYPES = 4;
 /**
  * Weight of a row that is tested by a filter: regular expressions may take
  * milliseconds for one object.
@@ -116,33 +144,31 @@ class TableReader {
    */
   #type: string | undefined;
   #readable: Predicate | undefined;
-  #row = 0;
-  /** The only row that can match: that of the requested id; undefined: any. */
-  readonly #onlyRow: number | undefined;
+  /** Ids of the objects that can match; undefined: any row. */
+  readonly #ids: readonly string[] | undefined;
+  /** The next row, or the index of the next id. */
+  #next = 0;
 
-  constructor(table: ViewTable, listing: Listing) {
+  constructor(
+    table: ViewTable,
+    listing: Listing,
+    ids: readonly string[] | undefined,
+  ) {
     this.#table = table;
     this.#listing = listing;
-    const { id } = listing.selection;
-    if (id === undefined) return;
-    const row = table.findId(id);
-    this.#onlyRow = row;
-    this.#row = row < 0 ? 0 : row;
+    this.#ids = ids;
   }
 
   get isDone(): boolean {
-    return this.#row >= this.#end || this.#listing.writing.left <= 0;
-  }
-
-  get #end(): number {
-    return this.#onlyRow === undefined ? this.#table.rows : this.#onlyRow + 1;
+    const { length } = this.#ids ?? { length: this.#table.rows };
+    return this.#next >= length || this.#listing.writing.left <= 0;
   }
 
   *fill(fragment: Fragment): Steps {
     let work = 0;
     while (!this.isDone && !fragment.isFull) {
-      const row = this.#row++;
-      if (this.#fits(row)) {
+      const row = this.#nextRow();
+      if (row >= 0 && this.#fits(row)) {
         this.#write(row, fragment);
         work += WRITTEN;
       } else work++;
@@ -151,6 +177,14 @@ class TableReader {
       work = 0;
       yield;
     }
+  }
+
+  /** -1: the object with the next id has been removed. */
+  #nextRow(): number {
+    const next = this.#next++;
+    return this.#ids === undefined
+      ? next
+      : this.#table.findId(this.#ids[next]!);
   }
 
   #fits(row: number): boolean {

@@ -1,5 +1,11 @@
 import type { WallClock } from "@xo-server/kit";
-import type { Catalog, Frame, Inventory, Steps } from "@xo-server/inventory";
+import type {
+  Catalog,
+  Frame,
+  Inventory,
+  Priority,
+  Steps,
+} from "@xo-server/inventory";
 import type { Logger } from "../log/logger.js";
 import type { Client } from "../auth/client.js";
 import { Rights } from "../rights/rights.js";
@@ -10,6 +16,12 @@ import { SharedSubscription } from "./shared-subscription.js";
  * it has no other use for the connection (`xo-cli watch` of Xen Orchestra).
  */
 const BEGIN_AFTER_MS = 1_000;
+
+/**
+ * After this time, in ms, all classes are followed for a client that has listed objects:
+ * a list of some of them is not held up by this, and short scripts end before it.
+ */
+const FOLLOW_ALL_AFTER_MS = 3_000;
 
 /** Retry interval for clients whose send queue was full, in ms. */
 const RETRY_MS = 100;
@@ -62,6 +74,8 @@ export class ObjectNotices {
   #groupsCreated = 0;
   #followsAll = false;
   #retry: unknown;
+  /** Timer of `#followAllSoon`. */
+  #following: unknown;
 
   constructor(options: ObjectNoticesOptions) {
     this.#options = options;
@@ -78,8 +92,9 @@ export class ObjectNotices {
    */
   follow(client: Client): SharedSubscription | undefined {
     if (this.#declined.has(client)) return undefined;
-    const follower = this.#follow(client);
+    const follower = this.#join(client);
     follower.hasCopy = true;
+    this.#followAllSoon();
     return follower.group.subscription;
   }
 
@@ -137,11 +152,17 @@ export class ObjectNotices {
   stop(): void {
     this.#leaveFeed();
     this.#options.clock.clearTimeout(this.#retry);
+    this.#options.clock.clearTimeout(this.#following);
     for (const client of this.#beginning.keys()) this.#cancelBeginning(client);
     this.#followers.clear();
   }
 
-  #follow(client: Client): Follower {
+  #follow(client: Client): void {
+    this.#join(client);
+    this.#followAll("normal");
+  }
+
+  #join(client: Client): Follower {
     this.#cancelBeginning(client);
     const known = this.#followers.get(client);
     if (known !== undefined) return known;
@@ -151,7 +172,6 @@ export class ObjectNotices {
     const { revision } = this.#options.catalog.feed;
     const follower = { client, group, revision, hasCopy: false };
     this.#followers.set(client, follower);
-    this.#followAll();
     return follower;
   }
 
@@ -196,15 +216,25 @@ export class ObjectNotices {
       : rights;
   }
 
+  /** The client has no objects of other classes than the listing follows. */
+  #followAllSoon(): void {
+    this.#following ??= this.#options.clock.setTimeout(() => {
+      this.#following = undefined;
+      if (this.#followers.size > 0) this.#followAll("background");
+    }, FOLLOW_ALL_AFTER_MS);
+  }
+
   /** Follows all classes, because the feed only contains changes of followed classes. */
-  #followAll(): void {
+  #followAll(priority: Priority): void {
     if (this.#followsAll) return;
     this.#followsAll = true;
     const { catalog, logger } = this.#options;
     for (const type of catalog.types)
-      catalog.follow(catalog.classOf(type)!).catch((error: unknown) => {
-        logger.debug(`changes of ${type} are not sent`, { error });
-      });
+      catalog
+        .follow(catalog.classOf(type)!, undefined, priority)
+        .catch((error: unknown) => {
+          logger.debug(`changes of ${type} are not sent`, { error });
+        });
   }
 
   #joinFeed(): void {

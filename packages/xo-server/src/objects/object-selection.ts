@@ -16,7 +16,12 @@ export interface ObjectSelection {
   /** The exact id, if a pattern names one. */
   readonly id?: string;
   readonly test?: Predicate;
+  /** The condition of `test` for a query; absent if it reads whole objects. */
+  readonly columns?: { readonly filter: string } | { readonly pattern: object };
 }
+
+/** Properties of a filter up to which it is evaluated by columns. */
+const MAX_COLUMNS = 16;
 
 /**
  * @param filter in the filter language, or a pattern: an object whose properties are compared
@@ -24,7 +29,7 @@ export interface ObjectSelection {
  */
 export function toSelection(filter: string | object = {}): ObjectSelection {
   if (typeof filter === "string")
-    return filter.trim() === "" ? {} : toTextSelection(parseFilter(filter));
+    return filter.trim() === "" ? {} : toTextSelection(filter);
   const { type, ...others }: { type?: unknown; id?: unknown } = { ...filter };
   const { id } = others;
   return {
@@ -35,13 +40,15 @@ export function toSelection(filter: string | object = {}): ObjectSelection {
   };
 }
 
-function toTextSelection(filter: Filter): ObjectSelection {
-  const terms = filter.kind === "and" ? filter.terms : [filter];
+function toTextSelection(filter: string): ObjectSelection {
+  const parsed = parseFilter(filter);
+  const terms = parsed.kind === "and" ? parsed.terms : [parsed];
   const tests = terms
     .filter((term) => filterFields(term)?.join() === "type")
     .map(compileFilter);
   return {
-    test: compileFilter(filter),
+    test: compileFilter(parsed),
+    ...(isReadByColumns(filterFields(parsed)) && { columns: { filter } }),
     ...(tests.length > 0 && {
       allowsType: (type) => tests.every((test) => test({ type })),
     }),
@@ -49,7 +56,20 @@ function toTextSelection(filter: Filter): ObjectSelection {
 }
 
 function selectionOf(pattern: object): ObjectSelection {
-  return Object.keys(pattern).length === 0
+  const names = Object.keys(pattern);
+  return names.length === 0
     ? {}
-    : { test: createObjectFilter(pattern) };
+    : {
+        test: createObjectFilter(pattern),
+        ...(isReadByColumns(names) && { columns: { pattern } }),
+      };
+}
+
+/** Latest metrics have columns, but no object has them: no object matches. */
+function isReadByColumns(names: readonly string[] | undefined): boolean {
+  return (
+    names !== undefined &&
+    names.length <= MAX_COLUMNS &&
+    !names.some((name) => name === "now" || name.startsWith("now."))
+  );
 }
