@@ -25,8 +25,8 @@ const programs = {
 /** What the programs start as threads and processes: these are found beside the program. */
 const workers = {
   worker: "packages/parser-pool/dist/src/worker.js",
-  "restore-worker":
-    "packages/inventory/dist/src/snapshot-cache/restore-worker.js",
+  "snapshot-worker":
+    "packages/inventory/dist/src/snapshot-cache/snapshot-worker.js",
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
   "starter-thread": "packages/backup/dist/src/worker/starter-thread.js",

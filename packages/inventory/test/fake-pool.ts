@@ -1,4 +1,4 @@
-import { EventOperation, XapiError } from "@xo-server/model";
+import { EventOperation, toSharedBuffer, XapiError } from "@xo-server/model";
 import type { PoolSource } from "@xo-server/inventory";
 import type {
   EventPosition,
@@ -26,6 +26,8 @@ export class FakePool implements PoolSource {
   readonly listed: string[] = [];
   /** Records in a batch of a listing. */
   batchSize = 3;
+  /** Listings are in shared memory, as parser workers return them. */
+  listsShared = false;
   /** Called between the batches of a listing: the pool may change meanwhile. */
   whileListing: () => void = () => undefined;
   concurrentLists = 0;
@@ -143,16 +145,17 @@ export class FakePool implements PoolSource {
       signal?.throwIfAborted();
       // The response contains what existed when it began.
       const items = records.slice(from, from + this.batchSize);
-      onBatch(
-        buildBatch(
-          items.map(([ref, record]) => ({
-            className,
-            ref,
-            record,
-            operation: EventOperation.add,
-          })),
-        ),
+      const batch = buildBatch(
+        items.map(([ref, record]) => ({
+          className,
+          ref,
+          record,
+          operation: EventOperation.add,
+        })),
       );
+      const { buffer } = batch;
+      const isCopied = this.listsShared && buffer instanceof ArrayBuffer;
+      onBatch(isCopied ? { ...batch, buffer: toSharedBuffer(buffer) } : batch);
       if (failure !== undefined) break;
       this.whileListing();
       await turn();

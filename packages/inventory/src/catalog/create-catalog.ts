@@ -80,7 +80,7 @@ const laneOf = (className: string): string => `views of ${className}`;
 
 /** A job without steps: its lane gets its priority until the jobs before it have ended. */
 function* noSteps(): Steps {
-  // Nothing to do.
+  yield;
 }
 
 class InventoryCatalog implements Catalog {

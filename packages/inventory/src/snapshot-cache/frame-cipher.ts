@@ -23,20 +23,25 @@ export interface DecryptedParts {
  * Encrypts the frames of one file with AES-256-GCM, in libuv's thread pool (the
  * call itself copies the bytes: 0.2 ms per megabyte). Records contain secrets
  * of the pool, so they are never written in plain text; authentication rejects
- * frames that this server did not write. The counterpart is `decryptFrame`.
+ * frames that this server did not write. The counterpart is `decryptFrame`; a thread
+ * uses `encryptFrame`.
  */
 export class FrameCipher {
-  readonly #key: webcrypto.CryptoKey;
+  readonly #cryptoKey: webcrypto.CryptoKey;
+  /** Key of the file, 32 bytes. */
+  readonly key: Uint8Array;
 
   /** @param key of the file (`fileKey`) */
   static async create(key: Uint8Array): Promise<FrameCipher> {
     return new FrameCipher(
+      key,
       await subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]),
     );
   }
 
-  private constructor(key: webcrypto.CryptoKey) {
-    this.#key = key;
+  private constructor(key: Uint8Array, cryptoKey: webcrypto.CryptoKey) {
+    this.key = key;
+    this.#cryptoKey = cryptoKey;
   }
 
   /**
@@ -55,12 +60,12 @@ export class FrameCipher {
     const encrypted = await Promise.all([
       subtle.encrypt(
         this.#algorithm(indexIv(header), header),
-        this.#key,
+        this.#cryptoKey,
         index,
       ),
       subtle.encrypt(
         this.#algorithm(recordsIv(header), header),
-        this.#key,
+        this.#cryptoKey,
         records,
       ),
     ]);

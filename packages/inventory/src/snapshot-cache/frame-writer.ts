@@ -1,10 +1,13 @@
 import type { FileHandle } from "node:fs/promises";
 import type { WrittenBatch } from "../store/batch-writer.js";
+import type { SharedRows } from "../store/shared-rows.js";
 import type { Disk } from "./disk.js";
+import type { FileEnd } from "./file-end.js";
 import { createHead, HEAD_BYTES } from "./file-head.js";
 import { FrameCipher } from "./frame-cipher.js";
 import { fileKey } from "./file-key.js";
 import { encodeIndex, type SnapshotStatus } from "./frame.js";
+import type { SnapshotThread } from "./snapshot-thread.js";
 
 export interface FileLocation {
   readonly disk: Disk;
@@ -14,15 +17,6 @@ export interface FileLocation {
   readonly poolId: string;
   /** Master key, 32 bytes. */
   readonly key: Uint8Array;
-}
-
-/**
- * End of the valid part of an existing file: size in bytes and number of
- * frames.
- */
-export interface FileEnd {
-  readonly bytes: number;
-  readonly frames: number;
 }
 
 /** Appends frames to one file. Calls of `append` must not overlap. */
@@ -88,11 +82,27 @@ export class FrameWriter {
       index: encodeIndex(batch, status),
       records: batch.bytes,
     });
-    if (this.#mayHaveTail) await this.#file.truncate(this.#bytes);
-    this.#mayHaveTail = true;
+    await this.#truncateTail();
     this.#bytes += await writeAll(this.#file, encrypted, this.#bytes);
     this.#mayHaveTail = false;
     this.#frames++;
+  }
+
+  /**
+   * Appends rows by a thread, which must be in use. When writing fails they count as
+   * not written.
+   */
+  async appendRows(rows: SharedRows, thread: SnapshotThread): Promise<void> {
+    await this.#truncateTail();
+    const { bytes, frames } = await thread.write({
+      fd: this.#file.fd,
+      key: this.#cipher.key,
+      end: { bytes: this.#bytes, frames: this.#frames },
+      rows,
+    });
+    this.#bytes = bytes;
+    this.#frames = frames;
+    this.#mayHaveTail = false;
   }
 
   sync(): Promise<void> {
@@ -101,6 +111,12 @@ export class FrameWriter {
 
   close(): Promise<void> {
     return this.#file.close();
+  }
+
+  /** Before a write, which may leave a tail. */
+  async #truncateTail(): Promise<void> {
+    if (this.#mayHaveTail) await this.#file.truncate(this.#bytes);
+    this.#mayHaveTail = true;
   }
 }
 

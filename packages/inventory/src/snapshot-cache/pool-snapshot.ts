@@ -35,7 +35,7 @@ export interface PersistedPool extends Pick<
 /** Options and services shared by the snapshots of all pools. */
 export interface SharedOptions extends Pick<
   SnapshotFileOptions,
-  "directory" | "key" | "disk" | "reader" | "writers"
+  "directory" | "key" | "disk" | "reader" | "writers" | "thread"
 > {
   readonly checkpointMs: number;
   readonly retryMs: number;

@@ -4,12 +4,12 @@ import { HEAD_BYTES, headProblem } from "./file-head.js";
 import type { SnapshotStatus } from "./frame.js";
 import { restoreFile } from "./read-snapshot.js";
 import type { RestoredStore } from "./restore-store.js";
-import type { RestoreThread } from "./restore-thread.js";
+import type { SnapshotThread } from "./snapshot-thread.js";
 import type { SnapshotCopy } from "./snapshot-copy.js";
 
 export interface ReadCopyOptions {
   readonly disk: Disk;
-  readonly thread: RestoreThread;
+  readonly thread: SnapshotThread;
   /** Where the copy is stored while it is read, encrypted as it was sent. */
   readonly path: string;
 }

@@ -6,7 +6,7 @@ import { fileKey } from "./file-key.js";
 import { FrameCipher } from "./frame-cipher.js";
 import { FrameWriter } from "./frame-writer.js";
 import { restoreStore, type RestoredStore } from "./restore-store.js";
-import type { RestoreThread } from "./restore-thread.js";
+import type { SnapshotThread } from "./snapshot-thread.js";
 import type { SnapshotStatus } from "./frame.js";
 
 /**
@@ -17,7 +17,7 @@ const MAX_SMALL_BYTES = 1 << 20;
 
 export interface ReadSnapshotOptions {
   readonly disk: Disk;
-  readonly thread: RestoreThread;
+  readonly thread: SnapshotThread;
   readonly path: string;
   readonly generation: number;
   readonly poolId: string;
@@ -112,7 +112,7 @@ export interface RestoreFileOptions {
   readonly bytes: number;
   /** Key of the file. */
   readonly key: Uint8Array;
-  readonly thread: RestoreThread;
+  readonly thread: SnapshotThread;
 }
 
 /**

@@ -5,7 +5,7 @@ import { BatchWriters } from "./batch-writers.js";
 import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { deleteFolder, folderName } from "./snapshot-folder.js";
-import { RestoreThread } from "./restore-thread.js";
+import { SnapshotThread } from "./snapshot-thread.js";
 import {
   PoolSnapshot,
   type SharedOptions,
@@ -103,9 +103,9 @@ export class SnapshotCache {
       });
     this.#options = options;
     const semaphore = new Semaphore(MAX_CONCURRENT);
-    const thread = new RestoreThread();
-    const files = { directory, key, disk, semaphore };
-    this.#reader = new SnapshotReader({ ...files, thread });
+    const thread = new SnapshotThread();
+    const files = { directory, key, disk, semaphore, thread };
+    this.#reader = new SnapshotReader(files);
     this.#shared = {
       ...files,
       ...services,

@@ -12,6 +12,7 @@ import type { Removals } from "./removals.js";
 import { measureRows, RowScan } from "./row-scan.js";
 import type { ContentSummary, SnapshotCopy } from "./snapshot-copy.js";
 import type { SnapshotReader } from "./snapshot-reader.js";
+import type { SnapshotThread } from "./snapshot-thread.js";
 
 /**
  * A file is rewritten when it is larger than twice the live bytes of the pool
@@ -28,6 +29,8 @@ export interface SnapshotFileOptions {
   readonly disk: Disk;
   readonly reader: SnapshotReader;
   readonly writers: BatchWriters;
+  /** Writes the records of whole pools. */
+  readonly thread: SnapshotThread;
 }
 
 /**
@@ -186,6 +189,7 @@ export class SnapshotFile {
       await this.#folder.prepare();
       const path = this.#folder.newPathOf(generation);
       file = await FrameWriter.create({ ...this.#options, path, generation });
+      await this.#writeShared(file, scan);
       await this.#writeRows(file, scan, status);
       await file.sync();
       await this.#folder.switchTo(generation);
@@ -203,6 +207,21 @@ export class SnapshotFile {
     // The new file is in use; the old one is deleted anyway.
     await old?.close().catch(() => undefined);
     return scan.revision;
+  }
+
+  /**
+   * Has a thread write the records in shared memory: this thread copies their table
+   * only, one part at a time.
+   */
+  async #writeShared(file: FrameWriter, scan: RowScan): Promise<void> {
+    const { run, thread } = this.#options;
+    await run(scan.findShared(), "background");
+    await thread.use(async () => {
+      for (const part of scan.sharedParts()) {
+        await run(part.copy(), "background");
+        await file.appendRows(part.rows!, thread);
+      }
+    });
   }
 
   /**

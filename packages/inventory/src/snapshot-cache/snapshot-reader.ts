@@ -1,7 +1,7 @@
 import type { Disk } from "./disk.js";
 import { readCopy, type RestoredCopy } from "./read-copy.js";
 import { readSnapshot, type ReadSnapshot } from "./read-snapshot.js";
-import type { RestoreThread } from "./restore-thread.js";
+import type { SnapshotThread } from "./snapshot-thread.js";
 import type { Semaphore } from "./semaphore.js";
 import type { SnapshotCopy } from "./snapshot-copy.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
@@ -11,7 +11,7 @@ export interface SnapshotReaderOptions {
   readonly key: Uint8Array;
   readonly disk: Disk;
   /** Reads the files of all pools. */
-  readonly thread: RestoreThread;
+  readonly thread: SnapshotThread;
   /** Limits how many files are read at a time. */
   readonly semaphore: Semaphore;
 }

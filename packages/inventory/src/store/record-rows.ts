@@ -8,6 +8,7 @@ import {
 import type { BatchWriter } from "./batch-writer.js";
 import { Cell, RowTable, type RowTableContent } from "./row-table.js";
 import type { Segments } from "./segments.js";
+import { writeCells, type SharedRows } from "./shared-rows.js";
 
 const UUID_LENGTH = 36;
 const BACKSLASH = 0x5c;
@@ -145,19 +146,39 @@ export class RecordRows {
 
   /** Adds the object to a batch. */
   writeTo(writer: BatchWriter, row: number): void {
-    const { table } = this;
-    writer.add(this.className, this.bytes(row), {
-      refOffset: this.refOffset(row),
-      refLength: this.refLength(row),
-      offset: this.recordOffset(row),
-      length: this.recordLength(row),
-    });
-    writer.set("refHash", table.get(row, Cell.refHash));
-    writer.set("flags", table.get(row, Cell.flags));
-    writer.set("digestHigh", table.get(row, Cell.digestHigh));
-    writer.set("digestLow", table.get(row, Cell.digestLow));
-    for (let cell: number = Cell.columns; cell < table.stride; cell += 2)
-      writer.addColumn(table.get(row, cell), table.get(row, cell + 1));
+    const { className, table } = this;
+    const { cells, stride } = table;
+    const rows = { className, cells, stride };
+    writeCells(writer, rows, row * stride, this.bytes(row));
+  }
+
+  /** Whether the record of a live row is in shared memory. */
+  isShared(row: number): boolean {
+    return this.segments.isShared(this.table.get(row, Cell.segment));
+  }
+
+  /** Copies rows `from` to `to`; those whose record is not in shared memory are left out. */
+  copyShared(from: number, to: number): SharedRows {
+    const { stride } = this.table;
+    // A copy in memory of its own: it is transferred.
+    const cells = new Int32Array(
+      this.table.cells.subarray(from * stride, to * stride),
+    );
+    const buffers: SharedArrayBuffer[] = [];
+    const indexes = new Map<number, number>();
+    for (let at = 0; at < cells.length; at += stride) {
+      const segment = cells[at + Cell.segment]!;
+      if (segment < 0) continue;
+      let index = indexes.get(segment);
+      if (index === undefined) {
+        const { buffer } = this.segments.bytesOf(segment);
+        const isShared = buffer instanceof SharedArrayBuffer;
+        index = isShared ? buffers.push(buffer) - 1 : -1;
+        indexes.set(segment, index);
+      }
+      cells[at + Cell.segment] = index;
+    }
+    return { className: this.className, cells, stride, buffers };
   }
 
   /** Hash of the UUID between its quotes; undefined where there is none. */

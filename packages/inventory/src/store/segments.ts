@@ -27,6 +27,7 @@ interface Segment {
   readonly bytes: Buffer;
   /** From the spare ones: nothing else refers to its buffer. */
   readonly isOwn: boolean;
+  readonly isShared: boolean;
   /** Bytes of live records and references in it. */
   live: number;
   isSparse: boolean;
@@ -120,6 +121,11 @@ export class Segments {
     return this.#segments[segment]!.bytes;
   }
 
+  /** Whether the segment is in shared memory: its bytes never change. */
+  isShared(segment: number): boolean {
+    return this.#segments[segment]!.isShared;
+  }
+
   isSparse(segment: number): boolean {
     return this.#segments[segment]!.isSparse;
   }
@@ -171,11 +177,10 @@ export class Segments {
   }
 
   #dropIfDead(segment: number): void {
-    const { bytes, live, isOwn } = this.#segments[segment]!;
+    const { bytes, live, isOwn, isShared } = this.#segments[segment]!;
     if (live > 0 || segment === this.#open) return;
     if (isOwn) this.#spare.put(bytes.buffer as ArrayBuffer);
-    else if (bytes.buffer instanceof SharedArrayBuffer)
-      this.#released.add(bytes.length);
+    else if (isShared) this.#released.add(bytes.length);
     this.#segments[segment] = undefined;
     this.#free.push(segment);
     this.#bytes -= bytes.length;
@@ -224,7 +229,9 @@ export class Segments {
 
   #add(bytes: Buffer, isOwn = false): number {
     const number = this.#free.pop() ?? this.#segments.length;
-    this.#segments[number] = { bytes, isOwn, live: 0, isSparse: false };
+    const isShared = bytes.buffer instanceof SharedArrayBuffer;
+    const segment = { bytes, isOwn, isShared, live: 0, isSparse: false };
+    this.#segments[number] = segment;
     this.#bytes += bytes.length;
     return number;
   }
