@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { TestProcess, type Outcome } from "./child-process.js";
 import type { TestFile } from "./test-files.js";
 
-/** Files that share a process: enough to share the imports, few enough to spread over the cores. */
-const BUCKET = 25;
+/** Files that share a process at most: each process loads the modules of its package, which takes up to 3 CPU seconds. */
+const BUCKET = 70;
 
 /** Groups with the longest duration come first, so that no core works alone at the end. */
 const SLOWEST = ["test/browser", "test", "packages/xo-server"];
@@ -11,7 +11,7 @@ const SLOWEST = ["test/browser", "test", "packages/xo-server"];
 /** Foreign programs, which wait most of the time between two polls. */
 const WAITING = new Set(["test/clients", "test/peers"]);
 
-/** Runs all files, as many at a time as there are cores, and beside them those that wait. */
+/** Runs all files, some more at a time than there are cores, and beside them those that wait. */
 export async function runFiles(
   files: readonly TestFile[],
   onEnd: (file: TestFile, outcome: Outcome) => void,
@@ -71,7 +71,7 @@ async function runBucket(
       const file = waiting.shift()!;
       onEnd(file, await child.run(file));
     }
-    child.kill();
+    await child.end();
     running.delete(child);
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t, { type Test } from "tap";
@@ -115,7 +116,8 @@ t.test("a file that does not load or asserts nothing fails", async (t) => {
 });
 
 t.test("a file that does not end is ended", async (t) => {
-  const files = { "a.test.js": `for (;;);`, "b.test.js": passes };
+  const block = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
+  const files = { "a.test.js": block, "b.test.js": passes };
   const { code, output, last } = await run(t, files, 5_000);
   t.match(output, "a.test.js did not end within 5 s");
   t.equal(last, "2 passed, 1 failed, 0 skipped");
@@ -123,11 +125,14 @@ t.test("a file that does not end is ended", async (t) => {
 });
 
 t.test("`// own process` runs a file in a process of its own", async (t) => {
+  const marker = join(t.testdir(), "process-has-exited");
   const { last } = await run(t, {
-    "a.test.js": `globalThis.seen = 1;\n${passes}`,
+    "a.test.js": `import { writeFileSync } from "node:fs"; globalThis.seen = 1;
+      process.once("exit", () => writeFileSync(${JSON.stringify(marker)}, ""));\n${passes}`,
     "b.test.js": `// own process\nimport t from "tap"; t.equal(globalThis.seen, undefined);`,
   });
   t.equal(last, "3 passed, 0 failed, 0 skipped");
+  t.ok(existsSync(marker), "exit handlers run, which delete temporary files");
 });
 
 t.test("an idle process takes files of another one", async (t) => {

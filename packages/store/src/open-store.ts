@@ -66,7 +66,7 @@ async function startStore(
   const context: RepositoryContext = {
     engine,
     availability,
-    committer: new Committer(engine, availability),
+    committer: new Committer(engine, availability, settings.maxWaitingChanges),
     tables: createCachedTables(),
     vault: await openVault(source, engine),
     hasher: new PasswordHasher(settings.scryptCost),

@@ -9,6 +9,7 @@ import {
 import type { Backoff } from "./commit/availability.js";
 import { isPostgres } from "./engines/open-engine.js";
 import { SharedClock } from "./engines/shared-clock.js";
+import { limits } from "./schema/limits.js";
 import type { KeyOptions } from "./secrets/key-source.js";
 import {
   defaultScryptCost,
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly pollMs?: number;
   /** Pause between two probes of an unreachable database, in ms. Default 100 to 10,000. */
   readonly backoff?: Backoff;
+  /** Changes that wait for their commit; further ones are refused with QUEUE_FULL. Default 10,000. */
+  readonly maxWaitingChanges?: number;
   /** Cost of new password hashes. */
   readonly scryptCost?: ScryptCost;
   /** log2 of the scrypt cost of passphrases of exported configurations. Default 17. */
@@ -87,6 +90,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     durable: true,
     pollMs: 1_000,
     backoff: { firstMs: 100, maxMs: 10_000 },
+    maxWaitingChanges: limits.waitingChanges,
     scryptCost: defaultScryptCost,
     passphraseCost: 17,
     clock: sharedClock ?? backgroundWallClock,

@@ -5,7 +5,7 @@ import { operations } from "../src/plugins.js";
 import { PoolState } from "../src/pool-state.js";
 import { createRandom } from "../src/random.js";
 import { XapiFailure } from "../src/xapi-failure.js";
-import type { XapiRecord, XapiValue } from "../src/xapi-value.js";
+import type { FleetObject, XapiRecord, XapiValue } from "../src/xapi-value.js";
 
 /** A pool to call operations on: time stands still, and waiting takes none. */
 export interface TestPool {
@@ -27,10 +27,22 @@ export interface TestPool {
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
 
+/** Generated fleets by size: hundreds of tests start with the same one. A database never changes records, it replaces them. */
+const fleets = new Map<string, readonly FleetObject[]>();
+
+function fleetOf(hosts: number, vms: number): readonly FleetObject[] {
+  const size = `${hosts} hosts, ${vms} VMs`;
+  const known = fleets.get(size);
+  if (known !== undefined) return known;
+  const fleet = [...generateFleet({ hosts, vms, seed: 3 })];
+  fleets.set(size, fleet);
+  return fleet;
+}
+
 export function createTestPool({ hosts = 3, vms = 40 } = {}): TestPool {
   const random = createRandom(1);
   const db = new Database(random);
-  db.load(generateFleet({ hosts, vms, seed: 3 }));
+  db.load(fleetOf(hosts, vms), true);
   const seen: Change[] = [];
   db.onChange((change) => seen.push(change));
   const context = createContext(db, random);

@@ -44,6 +44,7 @@ export interface CommitCounters {
 export class Committer {
   readonly #engine: Engine;
   readonly #availability: Availability;
+  readonly #maxWaiting: number;
   readonly #queue: (PendingWrite | ExclusiveTask)[] = [];
   #running: Promise<void> | undefined;
   #changes = 0;
@@ -52,9 +53,14 @@ export class Committer {
     undefined;
   readonly #listeners = new Set<(table: string) => void>();
 
-  constructor(engine: Engine, availability: Availability) {
+  constructor(
+    engine: Engine,
+    availability: Availability,
+    maxWaiting: number = limits.waitingChanges,
+  ) {
     this.#engine = engine;
     this.#availability = availability;
+    this.#maxWaiting = maxWaiting;
   }
 
   get counters(): CommitCounters {
@@ -84,7 +90,7 @@ export class Committer {
    */
   async run<T>(work: WriteTask<T>): Promise<T> {
     this.#availability.check();
-    if (this.#queue.length >= limits.waitingChanges)
+    if (this.#queue.length >= this.#maxWaiting)
       throw new XoError("QUEUE_FULL", {
         what: "the store",
         size: this.#queue.length,

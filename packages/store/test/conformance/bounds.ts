@@ -4,18 +4,20 @@ import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testBounds(t: Test, harness: StoreHarness) {
   t.test("waiting changes are limited", async (t) => {
-    const store = await (await createBench(t, harness)).open();
+    const maxWaitingChanges = 300;
+    const bench = await createBench(t, harness);
+    const store = await bench.open({ maxWaitingChanges });
     const role = await store.roles.create({ name: "viewer" });
-    const changes = Array.from({ length: limits.waitingChanges + 5 }, () =>
+    const changes = Array.from({ length: maxWaitingChanges + 5 }, () =>
       store.roles.update(role.id, { description: "x" }).then(
         () => "made",
         ({ code }: { code: string }) => code,
       ),
     );
-    const refused = changes.slice(limits.waitingChanges);
+    const refused = changes.slice(maxWaitingChanges);
     t.same(await Promise.all(refused), Array(5).fill("QUEUE_FULL"));
     t.equal(await changes[0], "made");
-    t.equal(await changes[limits.waitingChanges - 1], "made");
+    t.equal(await changes[maxWaitingChanges - 1], "made");
     t.equal(store.counters.waiting, 0);
   });
 

@@ -15,6 +15,30 @@ import pg from "pg";
 const ROOT = "/usr/lib/postgresql";
 const HOST = "127.0.0.1";
 
+/** User and group that PostgreSQL runs as. */
+interface Identity {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The files of a new cluster, for all clusters of this process: copying takes a fifth of the CPU time of `initdb`. */
+let template: string | undefined;
+
+function createTemplate(bin: string, identity: Identity): string {
+  const folder = createFolder(identity);
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const data = join(folder, "data");
+  const options = ["-D", data, "-U", "xo", "-A", "trust", "--no-sync"];
+  execFileSync(join(bin, "initdb"), options, { ...identity, cwd: folder });
+  return data;
+}
+
+function createFolder({ uid, gid }: Identity): string {
+  const folder = mkdtempSync(join(tmpdir(), "postgres-"));
+  if (uid !== undefined) chownSync(folder, uid, gid!);
+  return folder;
+}
+
 /** Folder of the newest PostgreSQL programs on Debian; undefined: not installed. */
 export function findPostgres(): string | undefined {
   if (!existsSync(ROOT)) return undefined;
@@ -29,25 +53,16 @@ export class PostgresCluster {
   readonly #bin: string;
   readonly #folder: string;
   /** PostgreSQL refuses to run as root. */
-  readonly #identity: { uid?: number; gid?: number };
+  readonly #identity: Identity;
   #port = 0;
   #server: ChildProcess | undefined;
 
   constructor(bin: string) {
     this.#bin = bin;
-    this.#folder = mkdtempSync(join(tmpdir(), "postgres-"));
     this.#identity = process.getuid?.() === 0 ? postgresUser() : {};
-    const { uid, gid } = this.#identity;
-    if (uid !== undefined) chownSync(this.#folder, uid, gid!);
-    const options = [
-      "-D",
-      join(this.#folder, "data"),
-      "-U",
-      "xo",
-      "-A",
-      "trust",
-    ];
-    execFileSync(join(bin, "initdb"), [...options, "--no-sync"], {
+    this.#folder = createFolder(this.#identity);
+    template ??= createTemplate(bin, this.#identity);
+    execFileSync("cp", ["-R", template, join(this.#folder, "data")], {
       ...this.#identity,
       cwd: this.#folder,
     });
