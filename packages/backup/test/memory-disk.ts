@@ -51,7 +51,7 @@ export function halfRandom(random: () => number, length: number): Buffer {
     bytes.byteOffset,
     bytes.length / 4,
   );
-  words.set(words.map((word) => word & 0x00ff00ff));
+  for (let i = 0; i < words.length; i++) words[i] = words[i]! & 0x00ff00ff;
   return Buffer.from(bytes.buffer, bytes.byteOffset, length);
 }
 

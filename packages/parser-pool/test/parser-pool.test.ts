@@ -316,7 +316,7 @@ t.test("threads are started on demand only where that is set", async (t) => {
   t.teardown(() => Promise.all([eager.close(), lazy.close()]));
   t.equal(eager.stats().threads, 1);
   t.equal(lazy.stats().threads, 0);
-  lazy.warmUp();
+  void lazy.warmUp();
   t.equal(lazy.stats().threads, 1);
 });
 
