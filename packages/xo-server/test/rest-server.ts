@@ -34,6 +34,7 @@ export interface RestServerOptions {
   readonly permission?: Permission;
   readonly yaml?: string;
   readonly clock?: WallClock;
+  readonly maxUnsentBytes?: number;
 }
 
 export interface RestServer {
@@ -91,6 +92,9 @@ export async function startRestServer(
     onClose: () => undefined,
     clock: options.clock ?? wallClock,
     logger,
+    ...(options.maxUnsentBytes === undefined
+      ? {}
+      : { maxUnsentBytes: options.maxUnsentBytes }),
   };
   const web = await startWebServer(parts as WebServerOptions);
   t.teardown(() => web.stop());

@@ -3,7 +3,7 @@ import {
   UnsentBytes,
   unsentBytesLimit,
   type SlowClient,
-} from "../src/api/json-rpc/unsent-bytes.js";
+} from "../src/limits/unsent-bytes.js";
 import { FakeClock } from "./fake-clock.js";
 
 class FakeClient implements SlowClient {

@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { machineMemory } from "@xo-server/inventory";
 import { XoError, errorTable } from "@xo-server/model";
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import {
@@ -19,6 +20,9 @@ import {
   type OpenMetricsSource,
 } from "./open-metrics-routes.js";
 import { ClientAddresses } from "./http/client-address.js";
+import { OpenResponses } from "./http/open-responses.js";
+import { UnsentBytes, unsentBytesLimit } from "../limits/unsent-bytes.js";
+import type { ApiClient } from "./json-rpc/api-client.js";
 import { addPoolCopyRoute } from "./pool-copy-route.js";
 import { addPoolEventsRoute } from "./pool-events-route.js";
 import { addIsolationRoute } from "./isolation-route.js";
@@ -38,13 +42,22 @@ import type { Tls } from "./tls/start-tls.js";
 
 export interface WebServerOptions extends Omit<
   ApiSocketOptions,
-  "limits" | "clientAddresses" | "hits" | "onOtherUpgrade"
+  | "limits"
+  | "clientAddresses"
+  | "hits"
+  | "onOtherUpgrade"
+  | "onBehind"
+  | "connected"
 > {
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
   readonly tls?: Tls | undefined;
   /** Counts requests that exceed a limit. */
   readonly hits?: LimitHits;
+  /** Maximum of bytes that all clients together have not read. Default: a share of the memory. */
+  readonly maxUnsentBytes?: number;
+  /** Filled with the clients of WebSockets, for status and metrics. Default: a set of its own. */
+  readonly connected?: Set<ApiClient>;
   readonly readHealth: () => Health;
   /** Returns the response body of /metrics. */
   readonly readMetrics: () => string;
@@ -98,6 +111,8 @@ export async function startWebServer(
     createHttpServer({ http, tls, hits }, onRequest),
   );
   addRequestHooks(app, { ...options, hits, clientAddresses });
+  const connected = options.connected ?? new Set<ApiClient>();
+  const checkUnsent = boundUnsentBytes(app, { ...options, hits, connected });
   addErrors(app, options, hits);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
@@ -122,7 +137,9 @@ export async function startWebServer(
     ...options,
     hits,
     clientAddresses,
+    connected,
     limits: http,
+    onBehind: checkUnsent,
     onOtherUpgrade: (request, socket, head) =>
       tunnelSocket?.upgrade(request, socket, head) === true ||
       consoles?.upgrade(request, socket, head) === true,
@@ -197,6 +214,31 @@ function addRequestHooks(
     reply.headers(securityHeaders);
     if (isSecure) reply.headers(transportSecurity(hstsSeconds));
   });
+}
+
+/** @returns closes connections of clients that do not read if all together have too much unread */
+function boundUnsentBytes(
+  app: FastifyInstance,
+  options: Required<Pick<WebServerOptions, "hits" | "connected">> &
+    Pick<WebServerOptions, "clock" | "logger" | "maxUnsentBytes">,
+): () => void {
+  const { connected, clock, maxUnsentBytes } = options;
+  const responses = new OpenResponses({ ...options, check });
+  const unsent = new UnsentBytes({
+    clients: {
+      *[Symbol.iterator]() {
+        yield* connected;
+        yield* responses;
+      },
+    },
+    limitBytes: maxUnsentBytes ?? unsentBytesLimit(machineMemory()),
+    clock,
+  });
+  responses.addTo(app);
+  function check() {
+    unsent.check();
+  }
+  return check;
 }
 
 function addConsoles(

@@ -8,7 +8,7 @@ import { toCallContext, type Permission } from "../../operations/operation.js";
 import type { Session } from "../../auth/session.js";
 import { isDeeperThan } from "../http/json-depth.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
-import type { SlowClient } from "./unsent-bytes.js";
+import type { SlowClient } from "../../limits/unsent-bytes.js";
 import { SendQueue, type CorkableConnection } from "./send-queue.js";
 import type { RateLimits } from "../../limits/rate-limits.js";
 import type { LimitedSocket, SocketLimits } from "./socket-limits.js";

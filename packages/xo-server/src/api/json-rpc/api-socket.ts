@@ -1,4 +1,3 @@
-import { machineMemory } from "@xo-server/inventory";
 import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
@@ -14,7 +13,6 @@ import type { ClientAddresses } from "../http/client-address.js";
 import { RateLimits, toRateKey } from "../../limits/rate-limits.js";
 import { endWithResponse } from "../http/raw-response.js";
 import { SocketLimits } from "./socket-limits.js";
-import { UnsentBytes, unsentBytesLimit } from "./unsent-bytes.js";
 
 export interface ApiSocketOptions {
   readonly limits: Pick<
@@ -34,10 +32,10 @@ export interface ApiSocketOptions {
   readonly permission: Permission;
   /** Called when a client has disconnected, and again when a call of it ends later. */
   readonly onClose: (client: ApiClient) => void;
-  /** Maximum of bytes that all clients together have not read. Default: a share of the memory. */
-  readonly maxUnsentBytes?: number;
-  /** Filled with the connected clients, for status and metrics. Default: a set of its own. */
-  readonly connected?: Set<ApiClient>;
+  /** Called when something is sent while a client has much unread. */
+  readonly onBehind: () => void;
+  /** Filled with the connected clients. */
+  readonly connected: Set<ApiClient>;
   /** Handles upgrades on other paths. @returns false: unknown path. Default: all are rejected. */
   readonly onOtherUpgrade?: (
     request: IncomingMessage,
@@ -76,18 +74,12 @@ export function attachApiSocket(
   server: Server,
   options: ApiSocketOptions,
 ): ApiSocket {
-  const { clock, logger, clientAddresses } = options;
-  const clients = options.connected ?? new Set<ApiClient>();
+  const { clock, logger, clientAddresses, connected: clients } = options;
   const limits = new SocketLimits({ ...options.limits, hits: options.hits });
   const userRates = new RateLimits(
     options.limits.maxMessagesPerUserPerSecond,
     clock,
   );
-  const unsent = new UnsentBytes({
-    clients,
-    limitBytes: options.maxUnsentBytes ?? unsentBytesLimit(machineMemory()),
-    clock,
-  });
   const sockets = createSockets(options.limits);
   const accept = (webSocket: WebSocket, request: IncomingMessage) => {
     const { address } = clientAddresses.resolve(request);
@@ -100,9 +92,6 @@ export function attachApiSocket(
       connection: request.socket,
       address,
       rateKey: toRateKey(address),
-      onBehind: () => {
-        unsent.check();
-      },
       onLateEnd: () => {
         options.onClose(client);
       },
