@@ -40,6 +40,16 @@ const workerScripts = {
   "worker-program": "packages/backup/dist/src/worker/worker-program.js",
 };
 
+/** Packages that most servers never load. One file each: V8 keeps the source of what is loaded in memory. */
+const packagesOnDemand = {
+  "ajv-compiler": "@fastify/ajv-compiler",
+  "fast-json-stringify-compiler": "@fastify/fast-json-stringify-compiler",
+  ldapts: "ldapts",
+  nodemailer: "nodemailer",
+  "openid-client": "openid-client",
+  pg: "pg",
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const options = {
   absWorkingDir: root,
@@ -73,11 +83,11 @@ await rm(outdir, { recursive: true, force: true });
 const results = await Promise.all([
   build({
     ...options,
-    entryPoints: { ...programs, ...workerScripts },
+    entryPoints: { ...programs, ...workerScripts, ...packagesOnDemand },
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: scriptBanner },
-    plugins: [compiledConfigSchema()],
+    plugins: [compiledConfigSchema(), onDemand(), http2OnDemand()],
     // A script with compiled code cannot import: packages that are not bundled are required.
     supported: { "dynamic-import": false },
     define: {
@@ -171,6 +181,34 @@ function compiledConfigSchema() {
         const contents = toCode(configAjv, validate);
         return { contents, loader: "js", resolveDir: dirname(path) };
       });
+    },
+  };
+}
+
+/** Makes programs load `packagesOnDemand` from their files. */
+function onDemand() {
+  const files = new Map(
+    Object.entries(packagesOnDemand).map(([file, name]) => [name, file]),
+  );
+  return {
+    name: "on-demand",
+    setup(builder) {
+      builder.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
+        const file = kind === "entry-point" ? undefined : files.get(path);
+        return file && { path: `./${file}.cjs`, external: true };
+      });
+    },
+  };
+}
+
+function http2OnDemand() {
+  return {
+    name: "http2-on-demand",
+    setup(builder) {
+      const path = join(root, "bin/http2-on-demand.cjs");
+      builder.onResolve({ filter: /^node:http2$/ }, ({ importer }) =>
+        /[/]fastify[/]lib[/]server\.js$/.test(importer) ? { path } : undefined,
+      );
     },
   };
 }

@@ -105,6 +105,40 @@ t.test("programs start with compiled code that V8 refuses", async (t) => {
   t.strictSame(await areAccepted(bin), [false, false, false]);
 });
 
+/** @returns what a server without pools has loaded: modules of Node.js, and files beside the program */
+async function loadedByStart(folder: string): Promise<readonly string[]> {
+  const script = `
+    import { createRequire } from "node:module";
+    const { loadProgram } = await import(${JSON.stringify(join(root, "bin/load-program.js"))});
+    const { loadConfig, createLoggers, startServer } = loadProgram("xo-server");
+    const folder = ${JSON.stringify(folder)};
+    const overrides = { host: "127.0.0.1", port: 0, dataDir: folder, logLevel: "silent" };
+    const loaded = loadConfig(undefined, overrides, { env: {}, cwd: folder, home: folder });
+    const loggers = createLoggers(loaded.config.log);
+    const server = await startServer({ ...loaded, loggers, env: {} });
+    const files = Object.keys(createRequire(import.meta.url).cache);
+    console.log(JSON.stringify([...process.moduleLoadList, ...files]));
+    await server.stop();
+    process.exit();`;
+  const args = ["--input-type=module", "--eval", script];
+  const { stdout } = await run(process.execPath, args);
+  return JSON.parse(stdout.split("\n").find((line) => line.startsWith("["))!);
+}
+
+t.test(
+  "a server without pools loads neither HTTP/2 nor packages that few servers use",
+  async (t) => {
+    const loaded = await loadedByStart(t.testdir());
+    t.ok(loaded.includes("NativeModule http"), "modules of Node.js are listed");
+    t.notOk(loaded.includes("NativeModule http2"));
+    const files = await readdir(join(root, "bin/dist"));
+    for (const name of ["nodemailer", "pg", "ldapts", "openid-client"]) {
+      t.ok(files.includes(`${name}.cjs`), `${name} has a file of its own`);
+      t.notOk(loaded.some((path) => path.endsWith(`/${name}.cjs`)));
+    }
+  },
+);
+
 /** Problems of many kinds, in unions, lists and sections. */
 const INVALID_CONFIG = `htpp: {}
 http: { port: "x", hosts: a }
