@@ -111,6 +111,21 @@ t.test("disks of templates are counted", async (t) => {
     );
     t.equal(await used("disk"), 3 * GiB);
   });
+  await t.test("without a choice it is counted in their set", async (t) => {
+    const input = { name_label: "x", template: id, VIFs: [] };
+    t.match(await session.call("vm.create", input), exhausted("disk"));
+    t.match(
+      await session.call("vm.create", { ...input, resourceSet: null }),
+      exhausted("disk"),
+    );
+    const limit = { id: set, limitId: "disk", quantity: 6 * GiB };
+    await api.ask("resourceSet.addLimit", limit);
+    const VM = String(await session.ask("vm.create", input));
+    t.match(await api.get(VM), { resourceSet: set });
+    t.same([await used("disk"), await used("vms")], [6 * GiB, 1]);
+    t.equal(await session.ask("vm.delete", { id: VM }), true);
+    await api.ask("resourceSet.addLimit", { ...limit, quantity: 4 * GiB });
+  });
   await t.test("a VM outside of the set does not enter it", async (t) => {
     const VM = await api.ask("vm.create", {
       name_label: "of the administrator",

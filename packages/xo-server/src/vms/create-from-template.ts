@@ -19,6 +19,7 @@ import {
   type ResourceSetAccess,
   type ResourceUsage,
 } from "./resource-sets.js";
+import { inheritedSet, type SetOfNewVm } from "./set-of-new-vm.js";
 import { toSettingCalls, type SettingsInput } from "./setting-calls.js";
 
 /** Services for the creation of VMs. */
@@ -40,13 +41,16 @@ export async function createVmFromTemplate(
   params: CreateParameters,
   { objects, sets, context, work = context.task }: CreationContext,
 ): Promise<string> {
-  const set =
-    typeof params.resourceSet === "string"
-      ? sets.open(params.resourceSet, context)
-      : undefined;
-  const rights = checkWith(set, context);
+  const { resourceSet: chosen } = params;
+  const open =
+    typeof chosen === "string" ? sets.open(chosen, context) : undefined;
+  const rights = checkWith(open, context);
   const { plan, scope } = planNewVm(params, objects, rights);
-  const settings = toSettings(params, plan, context);
+  const set: SetOfNewVm | undefined =
+    typeof chosen === "string" && open !== undefined
+      ? { ...open, id: chosen }
+      : inheritedSet(plan.template, sets, context);
+  const settings = toSettings(params, plan, { context, set });
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
   const cleanupXapi = untrackedXapi(objects, plan.template.id);
@@ -55,11 +59,10 @@ export async function createVmFromTemplate(
     const release = await set?.reserve(usageOf(params, plan, objects));
     if (release !== undefined) rollback.add("its share of the set", release);
     const vifs =
-      params.resourceSet === undefined || params.resourceSet === null
+      set === undefined
         ? plan.vifs
         : await assignVifAddresses(plan.vifs, {
-            assign: (network) =>
-              sets.assignAddress(String(params.resourceSet), network),
+            assign: (network) => sets.assignAddress(set.id, network),
             rollback,
           });
     await note.write("begun");
@@ -98,13 +101,22 @@ function disksOf({ disks = [], name }: NewVm): string[] {
 function toSettings(
   input: CreateParameters,
   { template }: NewVm,
-  { user }: HandlerContext,
+  {
+    context: { user },
+    set,
+  }: {
+    readonly context: HandlerContext;
+    readonly set: SetOfNewVm | undefined;
+  },
 ): SettingsInput {
   return {
     // Replaces the description of the template.
     name_description: "",
-    ...(setOf(template) === undefined ? {} : { resourceSet: null }),
     ...input,
+    // Replaces that of the template.
+    ...(set === undefined && setOf(template) === undefined
+      ? {}
+      : { resourceSet: set?.id ?? null }),
     ...(input.pv_args === undefined ? {} : { PV_args: input.pv_args }),
     creation: {
       date: new Date().toISOString(),
