@@ -47,6 +47,7 @@ async function setUp(t: Test) {
     { id: "net", type: "network", $pool: "pool" },
     { id: "sr", type: "SR", $pool: "pool" },
     { id: "other", type: "network", $pool: "pool" },
+    { id: "template", type: "VM-template", $pool: "pool" },
   ]);
   const { catalog, queries } = objects.views;
   const clock = new FakeClock();
@@ -58,7 +59,7 @@ async function setUp(t: Test) {
     [...resourceSetOperations, ...cloudConfigOperations],
     {
       logger,
-      services: { store, resourceSets: sets },
+      services: { store, resourceSets: sets, queries },
       audit: createAudit(store, "test"),
     },
   );
@@ -250,7 +251,18 @@ t.test("templates of configurations are stored, of both kinds", async (t) => {
     name: "students",
     subjects: [idOf("ada")],
   });
-  t.same(await call("eve", "cloudConfig.getAllNetworkConfigs"), []);
+  const give = (object: string) =>
+    store.acls.add({ subject: idOf("eve"), object, action: "admin" });
+  await give("sr");
+  t.same(
+    await call("eve", "cloudConfig.getAllNetworkConfigs"),
+    [],
+    "rights on other objects than a template create no VMs",
+  );
+  await give("template");
+  t.match(await call("eve", "cloudConfig.getAllNetworkConfigs"), [
+    { name: "net" },
+  ]);
   t.same(await call("ada", "cloudConfig.getAll"), [
     { id, name: "debian", template },
   ]);

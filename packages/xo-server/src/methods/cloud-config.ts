@@ -23,27 +23,29 @@ const PublicConfig = Type.Object({
 });
 
 /** Templates may contain passwords: only users who can create VMs get them. */
-function list(
+async function list(
   { services, user }: OperationContext,
   requested: CloudConfigKind,
-): Static<typeof PublicConfig>[] {
-  if (user === undefined || !mayCreateVms(user, services.store)) return [];
+): Promise<Static<typeof PublicConfig>[]> {
+  if (user === undefined || !(await mayCreateVms(user, services))) return [];
   return [...services.store.cloudConfigs.list()]
     .filter(({ kind }) => kind === requested)
     .map(toPublic);
 }
 
-function mayCreateVms(
+async function mayCreateVms(
   { id, isAdmin, groups, rights }: AuthenticatedUser,
-  { resourceSets }: Pick<Store, "resourceSets">,
-): boolean {
+  { store, queries }: OperationContext["services"],
+): Promise<boolean> {
   if (isAdmin) return true;
-  if (rights.extent("administrate:create-vm", "VM-template") !== "none")
-    return true;
   const subjects = new Set([id, ...groups]);
-  for (const set of resourceSets.list())
+  for (const set of store.resourceSets.list())
     if (set.subjects.some((subject) => subjects.has(subject))) return true;
-  return false;
+  const type = "VM-template";
+  const extent = rights.extent("administrate:create-vm", type);
+  if (typeof extent === "string") return extent === "all";
+  // Rights on single objects, such as an SR, may include no template.
+  return (await queries.count({ type, where: extent })) > 0;
 }
 
 const shared = { permission: "admin", changes: true } as const;
