@@ -41,6 +41,27 @@ t.test("invalid values are reported before any request", async (t) => {
   t.equal(server.calls.length, 0);
 });
 
+t.test("a secret is read from stdin instead of an argument", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["server.add"] = () => "s1";
+  const words = ["server.add", "host=h", "username=root", "password=@-"];
+  const cli = await call(words, { input: "hunter 2\nmore\n" });
+  t.equal(cli.out, "s1\n", cli.err);
+  t.same(server.calls.at(-1)!.params, {
+    host: "h",
+    username: "root",
+    password: "hunter 2",
+  });
+  const before = server.calls.length;
+  const none = await call(words, { input: "" });
+  t.match(none, { code: 2, err: /no password/ });
+  const two = await call([...words, "label=@-"], { input: "a\nb\n" });
+  t.match(two, { code: 2, err: /only one value/ });
+  t.notOk(
+    server.calls.slice(before).some(({ method }) => method === "server.add"),
+  );
+});
+
 t.test("refused texts are converted to the types of the method", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.set"] = ({ CPUs }) => {

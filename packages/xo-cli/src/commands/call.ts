@@ -11,6 +11,7 @@ import { readMethods, unknownMethod } from "../server/method-info.js";
 import type { Rpc } from "../server/rpc.js";
 import type { Server } from "../server/server.js";
 import { download, uploadText } from "../server/transfer.js";
+import { withSecrets } from "../secret-values.js";
 import { toValues, type Values } from "../values.js";
 import { toReadable } from "../output/readable.js";
 import { printMethod } from "./methods.js";
@@ -27,6 +28,8 @@ Values have the type of the parameter; true and false are booleans, json:... is 
   xo-cli call vm.set id=ID auto_poweron=true CPUs=4 name_label=db-1
 Objects can be given by name, if only one object of the type has it:
   xo-cli call vm.start vm=db-1 host=host-3
+@- is prompted for without echo, or is the first line of stdin:
+  xo-cli call server.add host=192.168.1.1 username=root password=@-
 @=file is the file of a method that downloads or uploads one: vm.export vm=ID @=db-1.xva`;
 
 /**
@@ -79,7 +82,10 @@ async function callMethod(
       `The import replaces the configuration of ${server.target.url}`,
     );
   const rpc = await server.signIn();
-  const input = withSafeDefaults(method, params);
+  const input = withSafeDefaults(
+    method,
+    await withSecrets(params, context.host),
+  );
   const result = await callConverted(rpc, method, input);
   const path = pathOf(result, "$getFrom");
   if (path !== undefined) await getFrom(context, server, { path, file });
