@@ -205,7 +205,7 @@ function http2OnDemand() {
   return {
     name: "http2-on-demand",
     setup(builder) {
-      const path = join(root, "bin/http2-on-demand.cjs");
+      const path = join(root, "bin/http2-on-demand.js");
       builder.onResolve({ filter: /^node:http2$/ }, ({ importer }) =>
         /[/]fastify[/]lib[/]server\.js$/.test(importer) ? { path } : undefined,
       );

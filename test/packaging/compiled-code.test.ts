@@ -122,7 +122,8 @@ async function loadedByStart(folder: string): Promise<readonly string[]> {
     process.exit();`;
   const args = ["--input-type=module", "--eval", script];
   const { stdout } = await run(process.execPath, args);
-  return JSON.parse(stdout.split("\n").find((line) => line.startsWith("["))!);
+  const line = stdout.split("\n").find((text) => text.startsWith("["))!;
+  return JSON.parse(line) as string[];
 }
 
 t.test(

@@ -1,4 +1,4 @@
-import type { CloudConfig, CloudConfigKind, Store } from "@xo-server/store";
+import type { CloudConfig, CloudConfigKind } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
