@@ -23,7 +23,7 @@ interface Task {
 
 interface Plan {
   readonly canStart: boolean;
-  readonly problems: readonly object[];
+  readonly problems: readonly Readonly<Record<string, unknown>>[];
   readonly hosts: readonly { readonly id: string }[];
   readonly waves: readonly {
     readonly hosts: readonly string[];
@@ -64,6 +64,23 @@ async function lookAt({ list }: StorageBench) {
   const hosts = await list("hosts");
   const running = await list("vms", "power_state:Running");
   return { pool: pool!, hosts, running: running.map(({ id }) => id).sort() };
+}
+
+/** A user who may read pools, and nothing else. */
+async function addPoolReader({ admin, addUser }: StorageBench) {
+  const reader = await addUser("reader", {});
+  const roleId = await admin.ask<string>("role.create", { name: "pools" });
+  await admin.ask("privilege.create", {
+    roleId,
+    effect: "allow",
+    resource: "pool",
+    action: "read",
+  });
+  const users =
+    await admin.ask<readonly { id: string; email: string }[]>("user.getAll");
+  const { id: userId } = users.find(({ email }) => email === "reader")!;
+  await admin.ask("role.addToUser", { id: roleId, userId });
+  return reader;
 }
 
 for (const system of ["xcp-ng", "xenserver-8"])
@@ -161,6 +178,18 @@ for (const { what, path, body, where, reason } of stops)
     t.match(await bench.admin.ask("pool.getRollingState", { pool: pool!.id }), {
       current: { kind: "update", stopped: reason },
     });
+    const reader = await addPoolReader(bench);
+    t.match(
+      await reader.ask("pool.getRollingState", { pool: pool!.id }),
+      { current: { kind: "update", stopped: "hidden" } },
+      "the reason may name objects that the reader may not read",
+    );
+    const viewer = await bench.addUser("viewer", { [pool!.id]: "viewer" });
+    t.match(
+      await viewer.ask("pool.getRollingState", { pool: pool!.id }),
+      { current: { stopped: reason } },
+      "a right on the pool includes what belongs to it",
+    );
     const again = await update(bench);
     if (what.includes("software")) {
       t.match(again, { status: "failure", result: { data: { where } } });
@@ -224,6 +253,22 @@ t.test("what prevents it is reported before the start", LIMIT, async (t) => {
     plan.problems.find((one) => (one as { type: string }).type === "host"),
     { id: hosts[1]!.id, code: "HOST_DISABLED", isFatal: true },
   );
+  await t.test("without what the reader has no right to read", async (t) => {
+    const reader = await addPoolReader(bench);
+    const asked = { pool: pool.id };
+    const shown = await reader.ask<Plan>("pool.planRollingUpdate", asked);
+    t.equal(shown.problems.length, 2);
+    t.equal(shown.moves, plan.moves);
+    t.same(
+      shown.problems.map(({ id, name, reason }) => ({ id, name, reason })),
+      Array(2).fill({ id: "hidden", name: "hidden", reason: "hidden" }),
+    );
+    const text = JSON.stringify(shown);
+    for (const { id, name_label } of [...hosts, ...(await bench.list("vms"))]) {
+      t.notMatch(text, id);
+      t.notMatch(text, `"${String(name_label)}"`);
+    }
+  });
   const refused = await update(bench);
   t.match(refused, { status: "failure", result: { code: "INCORRECT_STATE" } });
 });

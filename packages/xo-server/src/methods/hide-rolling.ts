@@ -1,3 +1,4 @@
+import type { Queries } from "@xo-server/inventory";
 import type { HandlerContext } from "../operations/operation.js";
 import type { RollingPreview } from "../rolling/preview.js";
 import { HIDDEN, hiddenIds, replaceIds } from "./hide-vms.js";
@@ -45,23 +46,35 @@ interface RollingState {
 /**
  * The state of a rolling update for a caller who may not read all VMs and hosts of the pool: the
  * reason of a stop may name any of them.
+ * @param pool its id
  */
 export async function hideInState<T extends RollingState>(
   state: T,
-  reader: Reader,
+  pool: string,
+  reader: Reader & { readonly queries: Pick<Queries, "count"> },
 ): Promise<T> {
-  const { user } = reader;
   const { hosts, waves = [], stopped } = state;
   const ids = [
     ...(typeof hosts === "number" ? [] : hosts),
     ...waves.flatMap((wave) => wave.hosts),
   ];
   const hidden = await hiddenIds(ids, reader);
-  const mayReadAll =
-    user === undefined ||
-    user.isAdmin ||
-    (hidden.size === 0 && user.rights.extent("read", "VM") === "all");
-  if (mayReadAll) return state;
+  if (hidden.size === 0 && (await mayReadAllVms(pool, reader))) return state;
   const shown = stopped === undefined ? state : { ...state, stopped: HIDDEN };
   return replaceIds(shown, hidden) as T;
+}
+
+async function mayReadAllVms(
+  pool: string,
+  { user, queries }: Parameters<typeof hideInState>[2],
+): Promise<boolean> {
+  if (user === undefined || user.isAdmin) return true;
+  const extent = user.rights.extent("read", "VM");
+  if (typeof extent === "string") return extent === "all";
+  const all = { type: "VM", filter: `$pool:${JSON.stringify(pool)}` };
+  const [count, readable] = await Promise.all([
+    queries.count(all),
+    queries.count({ ...all, where: extent }),
+  ]);
+  return count === readable;
 }

@@ -9,6 +9,7 @@ import { MaintenanceWindows } from "../schedules/maintenance-windows.js";
 import type { Windows } from "../schedules/window-shape.js";
 import type { MissingPatch } from "../updates/missing-patch.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
+import { hideInPreview, hideInState } from "./hide-rolling.js";
 import { hostsOf, onPool, options, pool } from "./rolling-parameters.js";
 
 export const poolPlanRollingUpdate = defineOperation({
@@ -40,7 +41,10 @@ export const poolPlanRollingUpdate = defineOperation({
     example: { kind: "update", canStart: true, problems: [], waves: [] },
   },
   handler: async ({ pool, kind = "update", ...more }, context) => {
-    const preview = await plan(context, pool, { kind, ...more });
+    const preview = await hideInPreview(
+      await plan(context, pool, { kind, ...more }),
+      context,
+    );
     return new RawJson(Buffer.from(JSON.stringify(preview)));
   },
 });
@@ -122,13 +126,14 @@ export const poolGetRollingState = defineOperation({
     exposure: "allow",
     example: { current: null, last: null },
   },
-  handler: ({ pool }, { services }) => {
-    const record = services.rollingRecords.current(pool);
-    if (record === undefined)
-      return {
-        current: null,
-        last: services.rollingRecords.last(pool) ?? null,
-      };
+  handler: async ({ pool }, { services, user, objects }) => {
+    const { rollingRecords } = services;
+    const record = rollingRecords.current(pool);
+    const ended = rollingRecords.last(pool);
+    const reader = { user, objects, queries: services.queries };
+    const last =
+      ended === undefined ? null : await hideInState(ended, pool, reader);
+    if (record === undefined) return { current: null, last };
     const {
       kind = "reboot",
       since,
@@ -142,10 +147,10 @@ export const poolGetRollingState = defineOperation({
       hosts: turns.map(({ host }) => host),
       completed,
       waves,
-      isSuspendRequested: services.rollingRecords.isSuspended(pool),
+      isSuspendRequested: rollingRecords.isSuspended(pool),
       ...pick(record, ["stopped", "suspension", "windows", "task"]),
     };
-    return { current, last: services.rollingRecords.last(pool) ?? null };
+    return { current: await hideInState(current, pool, reader), last };
   },
 });
 
