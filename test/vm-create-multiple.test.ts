@@ -138,6 +138,9 @@ t.test("several VMs are created at once", async (t) => {
 
   await t.test("errors are reported before any VM is created", async (t) => {
     const { generation } = database;
+    const taskIds = async () =>
+      ((await api.ask("task.list")) as { id: string }[]).map(({ id }) => id);
+    const tasks = await taskIds();
     for (const [wrong, code, reason] of [
       [{}, 10, /neither/],
       [{ count: 2 }, 10, /neither/],
@@ -162,5 +165,6 @@ t.test("several VMs are created at once", async (t) => {
         t.match(error?.data, { reason }, JSON.stringify(wrong));
     }
     t.equal(database.generation, generation, "the pool is as it was");
+    t.same(await taskIds(), tasks, "what is refused is no task");
   });
 });

@@ -6,6 +6,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { createParameters } from "../vms/create-parameters.js";
 import { createVmFromTemplate } from "../vms/create-from-template.js";
 import {
+  checkVms,
   createManyParameters,
   createdVms,
   createVms,
@@ -82,18 +83,15 @@ export const vmCreateMultiple = defineOperation({
     path: "/pools/{pool}/actions/create_vms",
     operationId: "CreateVms",
   },
-  handler: (input, context) =>
-    asTask(input, { tasks: context.services.tasks, context }, (work) =>
-      createVms(
-        input,
-        {
-          objects: context.objects.forTask(work),
-          sets: context.services.resourceSets,
-          context,
-        },
-        work,
-      ),
-    ),
+  handler: (input, context) => {
+    const { objects, services } = context;
+    const sets = services.resourceSets;
+    // What is refused is no task.
+    checkVms(input, { objects, sets, context });
+    return asTask(input, { tasks: services.tasks, context }, (work) =>
+      createVms(input, { objects: objects.forTask(work), sets, context }, work),
+    );
+  },
   resume: async ({ names }: { names: string[] }, _context, { steps }) =>
     allCreated(await recoverCreations(_context.objects, steps), names),
 });

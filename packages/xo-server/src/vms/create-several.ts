@@ -98,6 +98,22 @@ function filled<T extends object>(shared: T, one: Numbered): T {
 }
 
 /**
+ * Finds errors that apply to all VMs before the first one is created.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
+ */
+export function checkVms(
+  input: CreateManyParameters,
+  { objects, sets, context }: CreationContext,
+): void {
+  const [first] = toEachParameters(input);
+  const set =
+    typeof input.resourceSet === "string"
+      ? sets.open(input.resourceSet, context)
+      : undefined;
+  planNewVm(first!, objects, checkWith(set, context));
+}
+
+/**
  * Creates several VMs, some concurrently, each completely or not at all; each
  * is a part of the task.
  * @throws XoError SOME_FAILED with the created VMs and the failures; the error
@@ -109,13 +125,7 @@ export async function createVms(
   work: TaskContext,
 ): Promise<CreatedVmName[]> {
   const orders = toEachParameters(input);
-  const { objects, sets, context } = workshop;
-  const set =
-    typeof input.resourceSet === "string"
-      ? sets.open(input.resourceSet, context)
-      : undefined;
-  // Errors that apply to all VMs are found before the first one is created.
-  planNewVm(orders[0]!, objects, checkWith(set, context));
+  const { objects } = workshop;
   await work.persistState({
     names: orders.map(({ name_label }) => name_label),
   });
