@@ -55,29 +55,37 @@ export class UnsentBytes {
     const byOwner = new Map<string, Owner>();
     let excess = -limitBytes;
     for (const client of clients) {
-      const owner = byOwner.get(client.owner) ?? { bytes: 0, clients: [] };
+      const bytes = client.unsentBytes;
+      if (bytes === 0) continue;
+      const owner = byOwner.get(client.owner) ?? { bytes: 0, held: [] };
       byOwner.set(client.owner, owner);
-      owner.clients.push(client);
-      owner.bytes += client.unsentBytes;
-      excess += client.unsentBytes;
+      owner.held.push({ client, bytes });
+      owner.bytes += bytes;
+      excess += bytes;
     }
     while (excess > 0) excess -= closeOne([...byOwner.values()]);
   }
 }
 
+interface Held {
+  readonly client: SlowClient;
+  readonly bytes: number;
+}
+
 interface Owner {
   bytes: number;
-  readonly clients: SlowClient[];
+  readonly held: Held[];
+  /** Whether the largest is last. */
+  isSorted?: boolean;
 }
 
 /** @returns its bytes */
 function closeOne(owners: readonly Owner[]): number {
   const owner = owners.reduce((a, b) => (b.bytes > a.bytes ? b : a));
-  const client = owner.clients.reduce((a, b) =>
-    b.unsentBytes > a.unsentBytes ? b : a,
-  );
-  const bytes = client.unsentBytes;
-  owner.clients.splice(owner.clients.indexOf(client), 1);
+  // Once: thousands of connections of one user may have to be closed.
+  if (owner.isSorted !== true) owner.held.sort((a, b) => a.bytes - b.bytes);
+  owner.isSorted = true;
+  const { client, bytes } = owner.held.pop()!;
   owner.bytes -= bytes;
   client.closeStalled();
   return bytes;

@@ -95,7 +95,9 @@ class OpenResponse implements SlowClient {
   }
 
   get unsentBytes(): number {
-    return this.#raw.writableLength;
+    const { writableLength, writableNeedDrain } = this.#raw;
+    // A list that waits for the client holds its next part too.
+    return writableNeedDrain ? 2 * writableLength : writableLength;
   }
 
   /** Known when the request is authenticated. */
