@@ -14,6 +14,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RepositoryError } from "../errors.js";
+import { FolderIdentity } from "./folder-identity.js";
 import type { ByteRange, Storage, StoredFile } from "./storage.js";
 
 /** Files are written here first; what a killed process left is removed by `removeTemporaryFiles`. */
@@ -33,11 +34,13 @@ const RESERVED_SHARE = 0.01;
 /** A folder: a local file system or a mount that knows hard links (NFS, SMB 2 and later). */
 export class FolderStorage implements Storage {
   readonly location: string;
+  readonly #identity: FolderIdentity;
   /** Folders that exist and are synced. */
   readonly #folders = new Set<string>();
 
   constructor(path: string) {
     this.location = resolve(path);
+    this.#identity = new FolderIdentity(this.location);
   }
 
   async putIfAbsent(
@@ -51,6 +54,7 @@ export class FolderStorage implements Storage {
       randomBytes(12).toString("hex"),
     );
     try {
+      await this.#identity.check();
       if (name.startsWith(PACKS)) await this.#checkReserve(parts);
       await this.#createFolder(dirname(temporary));
       await this.#createFolder(dirname(path));
@@ -66,6 +70,7 @@ export class FolderStorage implements Storage {
       await unlink(temporary).catch(() => undefined);
     }
     await syncFolder(dirname(path));
+    await this.#identity.check();
     return true;
   }
 
@@ -89,23 +94,27 @@ export class FolderStorage implements Storage {
   }
 
   async size(name: string): Promise<number | undefined> {
+    await this.#identity.remember();
     try {
       return (await stat(join(this.location, name))).size;
     } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw error;
+      if (!isAbsent(error)) throw error;
+      await this.#identity.check();
+      return undefined;
     }
   }
 
   async *list(folder: string): AsyncIterable<StoredFile> {
     let entries: Dirent[];
+    await this.#identity.remember();
     try {
       entries = await readdir(join(this.location, folder), {
         withFileTypes: true,
       });
     } catch (error) {
-      if (isAbsent(error)) return;
-      throw error;
+      if (!isAbsent(error)) throw error;
+      await this.#identity.check();
+      return;
     }
     for (const entry of entries) {
       const name = `${folder}/${entry.name}`;
@@ -118,6 +127,7 @@ export class FolderStorage implements Storage {
   }
 
   async remove(names: readonly string[]): Promise<void> {
+    await this.#identity.check();
     const folders = new Set<string>();
     for (const name of names) {
       const path = join(this.location, name);
@@ -171,13 +181,14 @@ export class FolderStorage implements Storage {
     name: string,
     use: (file: FileHandle) => Promise<T>,
   ): Promise<T> {
+    await this.#identity.remember();
     const file = await open(join(this.location, name)).catch(
-      (error: unknown) => {
-        if (isAbsent(error))
-          throw new RepositoryError("missing", `${name} does not exist`, {
-            cause: error,
-          });
-        throw error;
+      async (error: unknown) => {
+        if (!isAbsent(error)) throw error;
+        await this.#identity.check();
+        throw new RepositoryError("missing", `${name} does not exist`, {
+          cause: error,
+        });
       },
     );
     try {

@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import {
+  FolderStorage,
+  Repository,
+  collectGarbage,
+  verifyRepository,
+  writeBackup,
+} from "../src/index.js";
+import { MemoryDisk, halfRandom } from "./memory-disk.js";
+import { seededRandom } from "./random.js";
+
+const MIB = 1024 * 1024;
+const passphrase = "correct horse";
+
+/** A repository with a backup, opened; its file system can be unmounted and mounted again. */
+async function setUp(t: Test) {
+  const parent = await mkdtemp(join(tmpdir(), "xo-unmounted-"));
+  t.teardown(() => rm(parent, { recursive: true, force: true }));
+  const path = join(parent, "mount");
+  const away = join(parent, "file-system");
+  await mkdir(path);
+  const options = { passphrase, scryptN: 16 };
+  const created = await Repository.create(new FolderStorage(path), options);
+  const disk = new MemoryDisk(2 * MIB);
+  disk.write(0, halfRandom(seededRandom(1), MIB));
+  const input = { disks: [{ name: "disk", source: disk }] };
+  await writeBackup(created, input);
+  const open = () => Repository.open(new FolderStorage(path), { passphrase });
+  return {
+    path,
+    input,
+    open,
+    opened: await open(),
+    async unmount() {
+      await rename(path, away);
+      await mkdir(path);
+    },
+    async mount() {
+      await rm(path, { recursive: true });
+      await rename(away, path);
+    },
+  };
+}
+
+const UNMOUNTED = {
+  code: "storage-failed",
+  message: /check that it is mounted/,
+};
+
+t.test(
+  "a backup fails if its repository is unmounted meanwhile, and writes nothing into the mount point",
+  async (t) => {
+    const { path, input, open, opened, unmount, mount } = await setUp(t);
+    await unmount();
+    await t.rejects(writeBackup(opened, input), UNMOUNTED);
+    t.same(await readdir(path), []);
+    await mount();
+    await writeBackup(opened, input);
+    t.equal((await (await open()).listBackups()).length, 2);
+  },
+);
+
+t.test(
+  "a backup that is unmounted at its end is not acknowledged",
+  async (t) => {
+    const { path, input, open, opened, unmount, mount } = await setUp(t);
+    const [{ name, source }] = input.disks as [(typeof input.disks)[0]];
+    let reads = 0;
+    const unmounting = {
+      size: source.size,
+      async read(offset: number, into: Buffer) {
+        if (reads++ === 0) await unmount();
+        return source.read(offset, into);
+      },
+    };
+    const disks = [{ name, source: unmounting }];
+    await t.rejects(writeBackup(opened, { disks }), UNMOUNTED);
+    t.same(await readdir(path), []);
+    await mount();
+    t.equal((await (await open()).listBackups()).length, 1);
+  },
+);
+
+t.test(
+  "a verification of an unmounted repository fails instead of reporting all files as missing",
+  async (t) => {
+    const { path, opened, unmount } = await setUp(t);
+    await unmount();
+    await t.rejects(verifyRepository(opened, { repair: true }), UNMOUNTED);
+    await t.rejects(collectGarbage(opened, { graceMs: 0 }), UNMOUNTED);
+    t.same(await readdir(path), []);
+  },
+);
