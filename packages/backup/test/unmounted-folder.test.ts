@@ -34,11 +34,11 @@ async function setUp(t: Test) {
     input,
     open,
     opened: await open(),
-    async unmount() {
+    unmount: async () => {
       await rename(path, away);
       await mkdir(path);
     },
-    async mount() {
+    mount: async () => {
       await rm(path, { recursive: true });
       await rename(away, path);
     },

@@ -53,6 +53,15 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
   "restore",
 ]);
 
+/** Other operations that write much or need long; a person waits for the result of all others. */
+const LONG: ReadonlySet<WorkOperation["type"]> = new Set([
+  "benchmark",
+  "collect",
+  "verify",
+]);
+/** Time for one operation in a folder of these, in milliseconds. */
+const SHORT_LIMIT_MS = 60_000;
+
 /**
  * Carries out an order.
  * @returns the result of the operation; of one on a repository, with the anchor to keep
@@ -81,7 +90,9 @@ export async function runOrder(
   const { storage: location } = order;
   if (location === undefined)
     throw new RepositoryError("invalid", "work order: storage is needed");
-  const storage = openStorage(location);
+  const { type } = operation;
+  const isLong = WITH_CHUNKS.has(type) || LONG.has(type);
+  const storage = openStorage(location, isLong ? undefined : SHORT_LIMIT_MS);
   if (operation.type === "create") {
     const { passphrase, parity } = operation;
     if (location.type === "folder") await checkEmptyFolder(location.path);

@@ -10,6 +10,10 @@ const program = programFile("worker-program", import.meta.url);
 /** Added to the nice value of this process: it answers its clients before workers compress. */
 const NICENESS = 10;
 const MAX_NICE = 19;
+/** Threads for operations on files: some may hang in a mount that does not answer. */
+const FILE_THREADS = "16";
+/** Time from the result of a worker to its end, in ms. */
+const EXIT_MS = 5000;
 /** Of the error's text that Node.js writes when a worker crashes. */
 const MAX_STDERR = 4096;
 
@@ -103,22 +107,20 @@ export function startProcess(
       hasOutput ? "pipe" : "ignore",
       hasInput ? "pipe" : "ignore",
     ],
-    // glibc keeps memory per thread: with few arenas the process stays small. Buffers of
-    // chunks are reused, not returned to the system, whatever is set for the server.
-    env: {
-      ...withoutSecrets(process.env),
-      MALLOC_ARENA_MAX: "2",
-      MALLOC_TRIM_THRESHOLD_: undefined,
-    },
+    env: environment(),
   }) as ChildProcessWithoutNullStreams;
   if (child.pid !== undefined) lowerPriority(child.pid);
   let ended: Message | undefined;
   let stderr = "";
+  let exitTimer: NodeJS.Timeout | undefined;
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = JSON.parse(line) as Message;
     if (message.type === "progress") onProgress?.(message.figures);
     else if (message.type === "question") void answer(message.question);
     else ended = message;
+    // An output may still be read after the result.
+    const mayWait = hasOutput && ended?.type !== "error";
+    if (ended === message && !mayWait) exitTimer = setTimeout(abandon, EXIT_MS);
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR);
@@ -132,22 +134,22 @@ export function startProcess(
       child.stdin.end();
     }
   };
+  let settle: (code: number | null, signal: NodeJS.Signals | null) => void;
+  /** A file server that does not answer keeps a process for ever, also after SIGKILL. */
+  const abandon = (): void => {
+    child.kill("SIGKILL");
+    settle(null, "SIGKILL");
+  };
   const result = new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code, signal) => {
+    settle = (code, signal) => {
+      clearTimeout(exitTimer);
       if (ended?.type === "result") resolve(ended.result);
       else if (ended?.type === "error")
         reject(new WorkerError(ended.code, ended.message));
-      else
-        reject(
-          new WorkerError(
-            "crashed",
-            [`the worker ended by ${endOf(code, signal)}`, stderr.trim()]
-              .filter((text) => text !== "")
-              .join(": "),
-          ),
-        );
-    });
+      else reject(crash(endOf(code, signal), stderr));
+    };
+    child.once("close", settle);
   });
   // The worker may end before it has read its order: `close` reports that.
   child.stdin.on("error", () => undefined);
@@ -161,6 +163,26 @@ export function startProcess(
     input,
     cancel: () => child.stdin.end(),
   };
+}
+
+/** The variables of a worker. */
+function environment(): NodeJS.ProcessEnv {
+  return {
+    ...withoutSecrets(process.env),
+    // glibc keeps memory per thread: with few arenas the process stays small. Buffers of
+    // chunks are reused, not returned to the system, whatever is set for the server.
+    MALLOC_ARENA_MAX: "2",
+    MALLOC_TRIM_THRESHOLD_: undefined,
+    UV_THREADPOOL_SIZE: FILE_THREADS,
+  };
+}
+
+function crash(end: string, stderr: string): WorkerError {
+  const parts = [`the worker ended by ${end}`, stderr.trim()];
+  return new WorkerError(
+    "crashed",
+    parts.filter((text) => text !== "").join(": "),
+  );
 }
 
 function endOf(code: number | null, signal: NodeJS.Signals | null): string {

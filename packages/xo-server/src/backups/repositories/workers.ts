@@ -43,6 +43,10 @@ const MAX_WAITING = 10_000;
 const ORDER_MS = 600_000;
 /** Time after which a cancelled worker is killed, in ms: a mount may not answer. */
 const KILL_MS = 10_000;
+/** The same while the server stops: it has little time for that. */
+const STOP_KILL_MS = 3000;
+/** Time for which a killed worker is waited for, in ms: such a mount keeps it after SIGKILL too. */
+const END_MS = 2000;
 
 /** A semaphore whose waiting callers are served in order. */
 class Slots {
@@ -103,7 +107,7 @@ export class Workers {
   readonly #long: Slots;
   readonly #short = new Slots(MAX_SHORT);
   readonly #imports = new Slots(MAX_IMPORTS);
-  readonly #running = new Set<Worker>();
+  readonly #running = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   readonly #start: NonNullable<WorkersOptions["start"]>;
 
@@ -148,10 +152,8 @@ export class Workers {
   /** Ends all workers. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(
-      // The callers that started them report their failures.
-      Array.from(this.#running, ({ result }) => result.catch(() => undefined)),
-    );
+    // The callers that started them report their failures.
+    await Promise.allSettled(this.#running);
   }
 
   #slotsOf({ type }: WorkOrder["operation"]): Slots {
@@ -174,24 +176,45 @@ export class Workers {
         ...(onQuestion === undefined ? {} : { onQuestion }),
       },
     );
-    this.#running.add(worker);
     onStart?.(worker);
-    let timer: unknown;
-    const cancel = () => {
-      worker.cancel();
-      timer = clock.setTimeout(() => kill(worker), KILL_MS);
-    };
-    ending.addEventListener("abort", cancel, { once: true });
-    if (ending.aborted) cancel();
+    const ended = this.#endOf(worker, ending);
+    this.#running.add(ended);
     try {
-      return await worker.result;
+      return await ended;
     } catch (error) {
       if (ending.aborted) throw this.#aborted();
       throw error;
     } finally {
+      this.#running.delete(ended);
+    }
+  }
+
+  /** The result of a worker, or its end, a short time after it was cancelled. */
+  async #endOf(worker: Worker, ending: AbortSignal): Promise<unknown> {
+    const { clock } = this.#options;
+    let timer: unknown;
+    let cancel = (): void => undefined;
+    const abandoned = new Promise<never>((_, reject) => {
+      const end = () => {
+        kill(worker);
+        timer = clock.setTimeout(() => reject(this.#aborted()), END_MS);
+      };
+      cancel = () => {
+        worker.cancel();
+        clock.clearTimeout(timer);
+        const { aborted: isStopping } = this.#stopping.signal;
+        timer = clock.setTimeout(end, isStopping ? STOP_KILL_MS : KILL_MS);
+      };
+    });
+    ending.addEventListener("abort", cancel, { once: true });
+    this.#stopping.signal.addEventListener("abort", cancel, { once: true });
+    if (ending.aborted) cancel();
+    try {
+      return await Promise.race([worker.result, abandoned]);
+    } finally {
       ending.removeEventListener("abort", cancel);
+      this.#stopping.signal.removeEventListener("abort", cancel);
       clock.clearTimeout(timer);
-      this.#running.delete(worker);
     }
   }
 
