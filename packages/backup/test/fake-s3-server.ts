@@ -80,6 +80,9 @@ async function handle(
   const stored = fake.objects.get(name);
   switch (request.method ?? "GET") {
     case "PUT": {
+      const source = request.headers["x-amz-copy-source"];
+      if (source !== undefined)
+        return copyObject(fake, { source: String(source), name }, response);
       const isNew = request.headers["if-none-match"] !== "*";
       if (stored && !isNew && !fake.ignoresConditions)
         return refuse(412, "PreconditionFailed");
@@ -98,6 +101,22 @@ async function handle(
       if (!stored) return refuse(404, "NoSuchKey");
       return sendObject(stored, request, response);
   }
+}
+
+function copyObject(
+  { objects }: FakeS3,
+  { source, name }: { readonly source: string; readonly name: string },
+  response: ServerResponse,
+): void {
+  const bytes = objects.get(
+    decodeURIComponent(source).replace(/^\/?bucket\//, ""),
+  );
+  if (bytes === undefined) {
+    response.statusCode = 404;
+    return void response.end("<Error><Code>NoSuchKey</Code></Error>");
+  }
+  objects.set(name, bytes);
+  response.end("<CopyObjectResult></CopyObjectResult>");
 }
 
 /** The body; undefined: the client has ended the request, for example because it waited too long. */

@@ -1,9 +1,21 @@
 import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
+import {
+  FolderStorage,
+  Repository,
+  verifyRepository,
+  writeBackup,
+} from "../src/index.js";
 import { RepositoryError } from "../src/errors.js";
 import { quarantine } from "../src/verify/quarantine.js";
 import type { ByteRange } from "../src/storage/storage.js";
+import { MemoryDisk, halfRandom } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
+import { seededRandom } from "./random.js";
+import { readBackupDisk } from "./repository-content.js";
 
 t.test(
   "a pack that another server repaired meanwhile is not moved away",
@@ -62,5 +74,51 @@ t.test(
     storage.read = () => Promise.reject(failed);
     await t.rejects(quarantine(storage, "packs/aa/a"), failed);
     t.ok(storage.files.has("packs/aa/a"));
+  },
+);
+
+/** A folder on a machine whose memory, or a store whose cache, changes what is read of packs. */
+class WrongReads extends FolderStorage {
+  isWrong = true;
+
+  override async read(
+    name: string,
+    range?: ByteRange,
+    memory?: Buffer,
+  ): Promise<Buffer> {
+    const bytes = await super.read(name, range, memory);
+    if (this.isWrong && /(^|\/)packs[/-]|^quarantine/.test(name))
+      bytes[bytes.length >> 1]! ^= 1;
+    return bytes;
+  }
+}
+
+t.test(
+  "a pack that is only read wrongly is not lost: the next verification that reads it rightly restores it",
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "xo-quarantine-"));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const passphrase = "correct horse";
+    const repository = await Repository.create(new FolderStorage(folder), {
+      passphrase,
+      scryptN: 16,
+    });
+    const disk = new MemoryDisk(2 * 2 ** 20);
+    disk.write(0, halfRandom(seededRandom(1), 2 ** 20));
+    const input = { disks: [{ name: "disk", source: disk }] };
+    const { id } = await writeBackup(repository, input, { readBack: 0 });
+    const storage = new WrongReads(folder);
+    const verify = async () => {
+      const opened = await Repository.open(storage, { passphrase });
+      return verifyRepository(opened, { repair: true });
+    };
+    const damage = { problem: "damaged", isRepaired: false, backups: [id] };
+    t.match((await verify()).findings, [damage, damage]);
+    storage.isWrong = false;
+    const repaired = { problem: "missing", isRepaired: true, backups: [id] };
+    t.match((await verify()).findings, [repaired, repaired]);
+    t.same((await verify()).findings, []);
+    const read = await readBackupDisk(repository, id, "disk");
+    t.ok(read.equals(disk.bytes));
   },
 );

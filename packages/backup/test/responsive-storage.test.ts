@@ -14,6 +14,7 @@ function setUp() {
   const timers = new Map<() => void, number>();
   const memory = Object.assign(new MemoryStorage(new Map(), () => hung), {
     readParts: async () => [],
+    move: async () => undefined,
     readOnlyReason: async () => undefined,
     capacity: async () => ({ total: 1, free: 1 }),
   });

@@ -138,6 +138,10 @@ t.test(
 async function useStorage(t: Test, location: S3Location): Promise<void> {
   const storage = new S3Storage(location);
   t.equal(await storage.putIfAbsent("log/a b", [Buffer.from("content")]), true);
+  await storage.move("log/a b", "quarantine/a+b ü");
+  t.equal(await storage.size("log/a b"), undefined);
+  t.equal(String(await storage.read("quarantine/a+b ü")), "content");
+  await storage.move("quarantine/a+b ü", "log/a b");
   t.equal(await storage.putIfAbsent("log/a b", [Buffer.from("other")]), false);
   t.equal(String(await storage.read("log/a b")), "content");
   t.equal(

@@ -216,3 +216,38 @@ t.test("a repository in an object store", async (t) => {
   );
   t.same(packs, [], "garbage is deleted");
 });
+
+t.test("an object is moved by the store, which does not send it", async (t) => {
+  const { location, objects, requests } = await startFakeS3(t);
+  const storage = new S3Storage(location, fast);
+  const name = "packs/aa/a b";
+  await storage.putIfAbsent(name, bytesOf("content"));
+  requests.splice(0);
+  await storage.move(name, "quarantine/x-packs-aa-a");
+  t.notMatch(requests.join("\n"), /GET/);
+  t.equal(await storage.size(name), undefined);
+  t.equal(String(await storage.read("quarantine/x-packs-aa-a")), "content");
+  await t.rejects(storage.move(name, "quarantine/y"), {
+    code: "storage-failed",
+  });
+  t.equal([...objects.keys()].filter((key) => /quarantine/.test(key)).length, 1);
+});
+
+t.test(
+  "status 404 of an absent bucket or of a proxy does not mean that objects are missing",
+  async (t) => {
+    const fake = await startFakeS3(t);
+    const storage = new S3Storage(fake.location, fast);
+    await t.rejects(storage.read("log/1"), { code: "missing" });
+    for (const page of [
+      "<Error><Code>NoSuchBucket</Code></Error>",
+      "<!DOCTYPE html><title>Not found</title>",
+    ]) {
+      fake.fault = (_, response) => {
+        response.writeHead(404).end(page);
+        return true;
+      };
+      await t.rejects(storage.read("log/1"), { code: "storage-failed" });
+    }
+  },
+);

@@ -139,6 +139,23 @@ export class FolderStorage implements Storage {
     for (const folder of folders) await syncFolder(folder).catch(ignoreMissing);
   }
 
+  async move(from: string, to: string): Promise<void> {
+    const path = join(this.location, from);
+    const target = join(this.location, to);
+    await this.#identity.check();
+    try {
+      await this.#createFolder(dirname(target));
+      await link(path, target).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+      await syncFolder(dirname(target));
+      await unlink(path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      throw writeError(error, this.location);
+    }
+  }
+
   async removeTemporaryFiles(before: number): Promise<void> {
     for await (const { name } of this.list(TEMPORARY)) {
       if (!TEMPORARY_NAME.test(name)) continue;

@@ -1,7 +1,7 @@
 /** The folder for damaged files that a repair has moved. */
 export const QUARANTINE = "quarantine";
 
-/** @param digest hexadecimal SHA-256 of the present bytes */
+/** @param digest hexadecimal SHA-256 of what was read from it */
 export function quarantinedFile(digest: string, name: string): string {
   return `${QUARANTINE}/${digest}-${name.replaceAll("/", "-")}`;
 }

@@ -71,6 +71,10 @@ export class ResponsiveStorage implements Required<Storage> {
       );
   }
 
+  move(from: string, to: string): Promise<void> {
+    return this.#limit(() => this.#storage.move(from, to));
+  }
+
   removeTemporaryFiles(before: number): Promise<void> {
     return this.#limit(() => this.#storage.removeTemporaryFiles(before));
   }

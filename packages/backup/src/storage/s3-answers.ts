@@ -63,6 +63,18 @@ export function sizeOf({ headers }: Pick<S3Response, "headers">): number {
   return Number.isSafeInteger(size) ? size : NaN;
 }
 
+/** Whether status 404 means something else than an absent object: an absent bucket, or a proxy whose store is gone. */
+export function absenceProblem({
+  status,
+  body,
+}: Omit<S3Response, "isRepeated">): string | undefined {
+  if (status !== 404) return undefined;
+  const text = body.subarray(0, 4096).toString("utf8");
+  const code = elementOf(text, "Code");
+  if (code !== undefined && code !== "NoSuchKey") return "no object store";
+  return /<html|<!doctype html/i.test(text) ? "a web page" : undefined;
+}
+
 /** Whether a part of an object is the one that was requested, and complete. */
 export function rangeProblem(
   { status, headers, body }: Omit<S3Response, "isRepeated">,

@@ -60,6 +60,7 @@ export interface S3ClientOptions {
 /** Signed requests to one bucket, repeated after failures that pass. */
 export class S3Client {
   readonly name: string;
+  readonly bucket: string;
   readonly #location: S3Location;
   readonly #http: HttpClient;
   readonly #host: string;
@@ -79,6 +80,7 @@ export class S3Client {
     const url = parseUrl(endpoint);
     if (virtualHost) url.hostname = `${bucket}.${url.hostname}`;
     this.#location = location;
+    this.bucket = bucket;
     this.#http = new HttpClient({ url, tls, stallMs, keepAlive: true });
     this.#host = url.host;
     this.#root = virtualHost ? "/" : `/${encodePart(bucket)}/`;

@@ -3,6 +3,7 @@ import { RepositoryError } from "../errors.js";
 import {
   deletionErrors,
   parsePage,
+  absenceProblem,
   rangeProblem,
   sizeOf,
   type ListPage,
@@ -56,9 +57,9 @@ export class S3Storage implements Storage {
         headers: { range: `bytes=${offset}-${offset + length - 1}` },
       }),
       expected: [200, 206, 404, 416],
-      ...(range && {
-        problemOf: (response) => rangeProblem(response, { offset, length }),
-      }),
+      problemOf: (response) =>
+        absenceProblem(response) ??
+        (range && rangeProblem(response, { offset, length })),
     });
     if (status === 404)
       throw new RepositoryError("missing", `${name} does not exist`);
@@ -113,6 +114,25 @@ export class S3Storage implements Storage {
           `${this.location}: the access key may not delete objects`,
         );
     }
+  }
+
+  /** The object store copies it, then it is deleted. */
+  async move(from: string, to: string): Promise<void> {
+    const bucket = this.#client.bucket;
+    await this.#client.send({
+      method: "PUT",
+      isWrite: true,
+      key: this.#prefix + to,
+      headers: {
+        "x-amz-copy-source": [bucket, ...(this.#prefix + from).split("/")]
+          .map(encodePart)
+          .join("/"),
+      },
+      expected: [200],
+      problemOf: ({ body }) =>
+        body.includes("<CopyObjectResult") ? undefined : "no copy",
+    });
+    await this.remove([from]);
   }
 
   /** Writes are complete or do not exist; only the objects of interrupted checks are left. */

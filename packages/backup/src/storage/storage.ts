@@ -32,6 +32,11 @@ export interface Storage {
   size(name: string): Promise<number | undefined>;
   /** All files in a folder and below it, in no particular order. */
   list(folder: string): AsyncIterable<StoredFile>;
+  /**
+   * Gives a file another name, without reading it; a file of that name is kept or replaced.
+   * @throws if it does not exist
+   */
+  move?(from: string, to: string): Promise<void>;
   /** Deletes files; those that do not exist are ignored. */
   remove(names: readonly string[]): Promise<void>;
   /** Why files cannot be created now; undefined: they can, as far as is known without an attempt. */

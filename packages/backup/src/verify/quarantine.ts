@@ -8,7 +8,8 @@ const STEP = 4096;
 
 /**
  * Moves a damaged file out of the way; it is kept for examination, and restores read from it what
- * is right. A pack or parity file that another server has repaired meanwhile stays: its name is its
+ * is right. The storage moves it: what was read may be wrong because of memory of this machine, a cache or a
+ * proxy, while the file is right. A pack or parity file that another server has repaired meanwhile stays: its name is its
  * digest.
  * @returns its new name; undefined: it was not moved, as it is right or does not exist
  * @throws what the storage throws, if it is full for example: then the file stays where it is
@@ -22,8 +23,11 @@ export async function quarantine(
   const digest = digestOf(bytes);
   if (name.endsWith(`/${digest}`)) return undefined;
   const moved = quarantinedFile(digest, name);
-  await storage.putIfAbsent(moved, [bytes]);
-  await storage.remove([name]);
+  if (storage.move) await storage.move(name, moved);
+  else {
+    await storage.putIfAbsent(moved, [bytes]);
+    await storage.remove([name]);
+  }
   return moved;
 }
 

@@ -11,6 +11,7 @@ import {
   recoverPack,
 } from "../parity/parity-groups.js";
 import type { Repository } from "../repository/repository.js";
+import { QUARANTINE, isQuarantinedAs } from "../storage/quarantined-file.js";
 import { readAgain } from "../storage/read-again.js";
 import { listAll, type StoredFile } from "../storage/storage.js";
 import type { Finding } from "./finding.js";
@@ -55,6 +56,8 @@ export class PackVerifier {
   readonly #needed: ReadonlyMap<string, readonly string[]>;
   /** Files that have the bytes of others: where they are, by the SHA-256 of their bytes. */
   readonly #moved = new Map<string, string>();
+  /** Files in quarantine/, listed when a pack is repaired. */
+  #quarantined: Promise<StoredFile[]> | undefined;
 
   constructor(
     repository: Repository,
@@ -190,10 +193,24 @@ export class PackVerifier {
     }
     for (const finding of tried) {
       const name = bareName(finding.file);
-      const bytes = await recoverPack(storage, name, groups);
+      const bytes =
+        (await this.#readQuarantined(name)) ??
+        (await recoverPack(storage, name, groups));
       if (bytes === undefined || !(await this.#isStillNeeded(name))) continue;
       finding.isRepaired = await this.#restore(name, bytes);
     }
+  }
+
+  /** A file that was called damaged because it was read wrongly, and is read rightly now. */
+  async #readQuarantined(name: string): Promise<Buffer | undefined> {
+    const { storage } = this.#repository;
+    this.#quarantined ??= listAll(storage, QUARANTINE);
+    for (const { name: file } of await this.#quarantined) {
+      if (!isQuarantinedAs(file, packFile(name))) continue;
+      const bytes = await storage.read(file);
+      if (digestOf(bytes) === name) return bytes;
+    }
+    return undefined;
   }
 
   /** @returns whether the pack exists with these bytes now; another server may have been faster */
