@@ -382,3 +382,28 @@ t.test("bytes that are wrong only once are no damage", async (t) => {
   t.equal(reads, 2);
   t.ok(storage.files.has(pack), "it was not moved away");
 });
+
+t.test(
+  "a copy that another process is just writing is no damage",
+  async (t) => {
+    const { repository, storage } = await newBackup();
+    const { sequence } = repository.log.state;
+    const copies = [
+      `copies/log/000000000${sequence}`,
+      "copies/repository.json",
+    ];
+    const written = new Map<string, Buffer>();
+    for (const name of copies) {
+      written.set(name, storage.files.get(name)!);
+      storage.files.delete(name);
+    }
+    const { putIfAbsent } = storage;
+    storage.putIfAbsent = (name, parts) => {
+      const bytes = written.get(name);
+      if (bytes !== undefined) storage.files.set(name, bytes);
+      return putIfAbsent.call(storage, name, parts);
+    };
+    const { findings } = await verifyRepository(repository, { repair: true });
+    t.same(findings, []);
+  },
+);

@@ -71,7 +71,6 @@ export class MetadataVerifier {
     backups: readonly string[],
     check: (bytes: Buffer) => void,
   ): Promise<Buffer | undefined> {
-    const { storage } = this.#repository;
     const names = [name, copyOf(name)];
     const results = await Promise.all(
       names.map((file) => this.#read(file, check)),
@@ -79,19 +78,43 @@ export class MetadataVerifier {
     const right = results.find((result) => Buffer.isBuffer(result));
     for (const [i, result] of results.entries()) {
       if (Buffer.isBuffer(result)) continue;
-      const file = names[i]!;
-      const finding: Finding = {
-        file,
-        problem: result,
-        isRepaired: false,
-        backups,
-      };
-      this.findings.push(finding);
-      if (!this.#repair || right === undefined) continue;
-      if (result === "damaged") await quarantine(storage, file);
-      finding.isRepaired = await storage.putIfAbsent(file, [right]);
+      await this.#repairFile(names[i]!, result, { backups, right, check });
     }
     return right;
+  }
+
+  /** Reports a file, and writes it if its bytes are known. */
+  async #repairFile(
+    file: string,
+    problem: "missing" | "damaged",
+    {
+      backups = [],
+      right,
+      check,
+    }: {
+      readonly backups?: readonly string[];
+      readonly right: Uint8Array | undefined;
+      readonly check: (bytes: Buffer) => void;
+    },
+  ): Promise<void> {
+    const { storage } = this.#repository;
+    let isRepaired = false;
+    if (this.#repair && right !== undefined) {
+      if (problem === "damaged") await quarantine(storage, file);
+      isRepaired = await storage.putIfAbsent(file, [right]);
+      // Another process was just writing it, as it creates the file before its copy.
+      const isThere = !isRepaired && (await this.#isRight(file, check));
+      if (isThere && problem === "missing") return;
+      isRepaired ||= isThere;
+    }
+    this.findings.push({ file, problem, isRepaired, backups });
+  }
+
+  async #isRight(
+    file: string,
+    check: (bytes: Buffer) => void,
+  ): Promise<boolean> {
+    return Buffer.isBuffer(await this.#read(file, check));
   }
 
   async #read(
@@ -112,7 +135,7 @@ export class MetadataVerifier {
 
   /** From the last entry, whose digest is known, to the first; then the checkpoints. */
   async #checkLog(state: RepositoryState): Promise<void> {
-    const { key, storage } = this.#repository;
+    const { key } = this.#repository;
     const entries: { entry: LogEntry; digest: string }[] = [];
     let { digest } = state;
     for (let sequence = state.sequence; sequence > 0; sequence--) {
@@ -129,22 +152,14 @@ export class MetadataVerifier {
       if (folded.sequence % CHECKPOINT_INTERVAL !== 0) continue;
       const file = checkpointFile(folded.sequence);
       const expected = stateToJson(folded);
-      const result = await this.#read(file, (bytes) => {
+      const check = (bytes: Buffer): void => {
         if (!isSameState(openSealedJson(key, file, bytes), expected))
           throw new RepositoryError("damaged", `${file} is of another state`);
-      });
-      if (Buffer.isBuffer(result)) continue;
-      const finding: Finding = {
-        file,
-        problem: result,
-        isRepaired: false,
-        backups: [],
       };
-      this.findings.push(finding);
-      if (!this.#repair) continue;
-      if (result === "damaged") await quarantine(storage, file);
-      const bytes = sealJson(key, file, expected);
-      finding.isRepaired = await storage.putIfAbsent(file, [bytes]);
+      const result = await this.#read(file, check);
+      if (Buffer.isBuffer(result)) continue;
+      const right = sealJson(key, file, expected);
+      await this.#repairFile(file, result, { right, check });
     }
   }
 
