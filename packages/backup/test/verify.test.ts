@@ -397,11 +397,11 @@ t.test(
       written.set(name, storage.files.get(name)!);
       storage.files.delete(name);
     }
-    const { putIfAbsent } = storage;
+    const put = storage.putIfAbsent.bind(storage);
     storage.putIfAbsent = (name, parts) => {
       const bytes = written.get(name);
       if (bytes !== undefined) storage.files.set(name, bytes);
-      return putIfAbsent.call(storage, name, parts);
+      return put(name, parts);
     };
     const { findings } = await verifyRepository(repository, { repair: true });
     t.same(findings, []);
