@@ -318,6 +318,18 @@ t.test("errors suggest a remedy", (t) => {
   t.end();
 });
 
+t.test("errors of backups are in the language of the page", (t) => {
+  const message = "backup repository nightly is unreachable: no mount";
+  const data = { repository: "nightly", reason: "no mount" };
+  const code = "BACKUP_REPOSITORY_UNREACHABLE";
+  const expected = "Das Repository nightly ist nicht erreichbar: no mount";
+  t.equal(failureMessage({ code, message, data }, de), expected);
+  const sent = new RpcError(-32000, message, { code, ...data });
+  t.equal(errorMessage(sent, de), expected);
+  t.equal(failureMessage({ code, message }, de), message, "without its data");
+  t.end();
+});
+
 t.test("VMs that cannot be evacuated are named with the reason", (t) => {
   const codes = [
     ["NO_HOSTS_AVAILABLE"],

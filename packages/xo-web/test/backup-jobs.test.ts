@@ -216,25 +216,28 @@ t.test("failures of a run by their reason", async (t) => {
   const failed = { ...vm, status: "failure" } as const;
   const full = { repository: "r", name: "r", ...failed };
   t.same(
-    failuresOf({
-      vms: [
-        { ...vm, vm: "1", name: "a", status: "success" },
-        {
-          ...failed,
-          vm: "2",
-          name: "b",
-          repositories: [{ ...full, error: { message: "disk full" } }],
-        },
-        { ...failed, vm: "3", name: "c", error: { message: "disk full" } },
-        { ...failed, vm: "4", name: "d", reason: "gone" },
-      ],
-    }),
+    failuresOf(
+      {
+        vms: [
+          { ...vm, vm: "1", name: "a", status: "success" },
+          {
+            ...failed,
+            vm: "2",
+            name: "b",
+            repositories: [{ ...full, error: { message: "disk full" } }],
+          },
+          { ...failed, vm: "3", name: "c", error: { message: "disk full" } },
+          { ...failed, vm: "4", name: "d", reason: "gone" },
+        ],
+      },
+      en,
+    ),
     [
       { reason: "disk full", vms: ["b", "c"] },
       { reason: "gone", vms: ["d"] },
     ],
   );
-  t.same(failuresOf({ error: { message: "no VM" } }), [
+  t.same(failuresOf({ error: { message: "no VM" } }, en), [
     { reason: "no VM", vms: [] },
   ]);
 });

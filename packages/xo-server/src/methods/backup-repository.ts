@@ -56,6 +56,7 @@ const PublicRepository = Type.Object({
     Type.Object({
       code: Type.String(),
       message: Type.String(),
+      data: Type.Optional(Type.Object({}, { additionalProperties: true })),
       since: Type.Number({ description: "Time, in ms since the epoch." }),
     }),
   ),

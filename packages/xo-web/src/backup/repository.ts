@@ -17,6 +17,7 @@ export interface Repository {
 export interface RepositoryError {
   readonly code: string;
   readonly message: string;
+  readonly data?: unknown;
   readonly since: number;
 }
 

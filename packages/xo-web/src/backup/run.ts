@@ -1,3 +1,6 @@
+import { failureText } from "./failure-text.js";
+import type { Messages } from "../locale/messages.js";
+
 /** A run of a backup job as `jobRun.list` returns it. Times in ms since the epoch, sizes in bytes. */
 export interface BackupRun {
   readonly id: string;
@@ -38,7 +41,8 @@ export type BackupRunStatus =
 
 export interface LoggedError {
   readonly code?: string;
-  readonly message?: string;
+  readonly message: string;
+  readonly data?: unknown;
 }
 
 export type EntryStatus = "success" | "failure" | "skipped" | "aborted";
@@ -157,11 +161,10 @@ export function readRate({
 }
 
 /** The failures of a run, one for each reason, with the VMs that have it. */
-export function failuresOf({
-  vms = [],
-  items = [],
-  error,
-}: Pick<BackupRun, "vms" | "items" | "error">): readonly {
+export function failuresOf(
+  { vms = [], items = [], error }: Pick<BackupRun, "vms" | "items" | "error">,
+  text: Messages,
+): readonly {
   readonly reason: string;
   readonly vms: readonly string[];
 }[] {
@@ -172,15 +175,17 @@ export function failuresOf({
     if (name !== undefined && !names.includes(name)) names.push(name);
     byReason.set(reason, names);
   };
-  add(error?.message);
+  const reasonOf = (failure: LoggedError | undefined) =>
+    failure && failureText(failure, text);
+  add(reasonOf(error));
   for (const { status, name, error: own, reason, repositories = [] } of [
     ...vms,
     ...items,
   ]) {
     if (status !== "failure" && status !== "aborted") continue;
     const failed = repositories.filter((one) => one.error !== undefined);
-    if (failed.length === 0) add(own?.message ?? reason, name);
-    for (const one of failed) add(one.error?.message, name);
+    if (failed.length === 0) add(reasonOf(own) ?? reason, name);
+    for (const one of failed) add(reasonOf(one.error), name);
   }
   return [...byReason].map(([reason, names]) => ({ reason, vms: names }));
 }

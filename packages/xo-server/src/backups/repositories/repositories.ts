@@ -366,13 +366,14 @@ export class Repositories {
 
   async #keepProblem(id: string, error: XoError): Promise<void> {
     const { clock, logger } = this.#options;
-    const { code, message } = error;
+    const { code, message, data } = error;
     try {
       await this.changeState(id, (state) => ({
         ...state,
         problem: {
           code,
           message,
+          ...(data && { data }),
           since: state.problem?.since ?? clock.now(),
         },
       }));

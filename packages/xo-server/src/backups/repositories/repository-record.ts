@@ -11,6 +11,8 @@ const DAY_MS = 86_400_000;
 export interface RepositoryProblem {
   readonly code: string;
   readonly message: string;
+  /** `repository` (name) and `reason`, for clients that have texts of their own. */
+  readonly data?: Readonly<Record<string, unknown>>;
   /** Time of the first failure since the last success, in milliseconds since the epoch. */
   readonly since: number;
 }

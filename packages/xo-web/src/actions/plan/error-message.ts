@@ -1,4 +1,5 @@
 import { RpcError } from "../../api/rpc-error.js";
+import { backupFailure } from "../../backup/failure-text.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { evacuationRefusal } from "./evacuation-refusal.js";
 
@@ -9,6 +10,8 @@ export function errorMessage(error: unknown, text: Messages): string {
   const code = codeOf(error);
   if (error.code === 2) return errors.forbidden;
   if (code === "VMS_CANNOT_LEAVE") return evacuationRefusal(error, text);
+  const backup = backupFailure(code, error.data, text);
+  if (backup !== undefined) return backup;
   const known = messageOf(code, text);
   if (known === undefined) return reasonOf(error);
   return fill(known, { reason: error.message });
@@ -22,6 +25,8 @@ export function failureMessage(
   if (code === "VMS_CANNOT_LEAVE")
     return evacuationRefusal({ message, data }, text);
   if (code === "SOME_FAILED") return someFailed({ message, data }, text);
+  const backup = backupFailure(code, data, text);
+  if (backup !== undefined) return backup;
   const known = messageOf(code, text);
   return known === undefined
     ? reasonOf({ message, data })

@@ -1,5 +1,6 @@
 import type { Messages } from "../en/messages.js";
 import { backupRepositories } from "./backup-repositories.js";
+import { backupErrors } from "./backup-errors.js";
 import { backupJobs } from "./backup-jobs.js";
 import { backupTests } from "./backup-tests.js";
 import { backupMetadata, backupMirror } from "./backup-metadata.js";
@@ -15,6 +16,7 @@ export const backup: Messages["backup"] = {
     repositories: "Repositorys",
   },
   repositories: backupRepositories,
+  errors: backupErrors,
   jobs: backupJobs,
   tests: backupTests,
   metadata: backupMetadata,

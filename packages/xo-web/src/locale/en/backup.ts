@@ -1,4 +1,5 @@
 import { backupRepositories } from "./backup-repositories.js";
+import { backupErrors } from "./backup-errors.js";
 import { backupJobs } from "./backup-jobs.js";
 import { backupTests } from "./backup-tests.js";
 import { backupMetadata, backupMirror } from "./backup-metadata.js";
@@ -14,6 +15,7 @@ export const backup = {
     repositories: "Repositories",
   },
   repositories: backupRepositories,
+  errors: backupErrors,
   jobs: backupJobs,
   tests: backupTests,
   metadata: backupMetadata,
