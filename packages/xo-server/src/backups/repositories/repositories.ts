@@ -67,7 +67,7 @@ export class Repositories {
     throw new XoError("NO_SUCH_OBJECT", { type: "backup repository", id });
   }
 
-  /** @param listener called with the id of a repository whose log has changed */
+  /** @param listener called with the id of a repository whose log has changed, or that can be used again */
   onLogChange(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -132,16 +132,19 @@ export class Repositories {
     const { backupRepositories } = this.#options.store;
     const record = this.get(id);
     const moved =
-      patch.url === undefined ? {} : await this.#move(record, patch.url);
+      patch.url === undefined ? undefined : await this.#move(record, patch.url);
     await backupRepositories.update(id, {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
-      ...moved,
+      ...moved?.change,
       options: toOptions(
         { ...record.options, ...(mount === undefined ? {} : { mount }) },
         patch,
       ),
     });
+    if (moved === undefined) return;
+    await this.#keep(id, moved.opened);
+    this.#notify(id);
   }
 
   /** Removes it from the server; its files are not changed. @throws XoError NO_SUCH_OBJECT */
@@ -278,16 +281,13 @@ export class Repositories {
     }));
   }
 
-  /** @returns the change of the record if the repository has another URL or other credentials */
-  async #move(
-    record: RepositoryRecord,
-    text: string,
-  ): Promise<{ url?: string; credentials?: Record<string, string> }> {
+  /** @returns undefined: URL and credentials are the present ones */
+  async #move(record: RepositoryRecord, text: string) {
     const stored = this.#secretOf(record.id);
     const location = changeLocation(text, { url: record.url, ...stored });
     const { url, secretAccessKey } = location;
     if (url === record.url && secretAccessKey === stored.secretAccessKey)
-      return {};
+      return undefined;
     const opened = (await this.#call(
       { record, storage: toStorage(location) },
       { type: "open" },
@@ -299,7 +299,8 @@ export class Repositories {
       });
     const { backupRepositories } = this.#options.store;
     const { recoveryKey } = backupRepositories.credentials(record.id);
-    return { url, credentials: toCredentials(recoveryKey, location) };
+    const credentials = toCredentials(recoveryKey, location);
+    return { change: { url, credentials }, opened };
   }
 
   /** @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_DISABLED */
@@ -361,7 +362,8 @@ export class Repositories {
     const changed = afterOrder(state, outcome);
     if (changed === state) return;
     await this.changeState(id, (newest) => afterOrder(newest, outcome));
-    if (changed.anchor !== state.anchor) this.#notify(id);
+    const isBack = state.problem !== undefined && !changed.problem;
+    if (isBack || changed.anchor !== state.anchor) this.#notify(id);
   }
 
   async #keepProblem(id: string, error: XoError): Promise<void> {
