@@ -6,6 +6,7 @@ import { RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
 import { createRepository } from "./repository-folders.js";
+import { RESTORABLE } from "./restorable-vm.js";
 import { storeBackup } from "./stored-backups.js";
 
 t.comment("timeout=300000");
@@ -35,25 +36,11 @@ t.test(
       );
     const repository = await createRepository(t, api);
     const disks = { d0: randomBytes(48 * MIB), d1: randomBytes(48 * MIB) };
-    const VM = {
-      name_label: "db",
-      memory_static_max: String(2 ** 30),
-      memory_dynamic_max: String(2 ** 30),
-      memory_dynamic_min: String(2 ** 30),
-      memory_static_min: String(2 ** 29),
-      VCPUs_max: "1",
-      VCPUs_at_startup: "1",
-      HVM_boot_policy: "BIOS order",
-      platform: {},
-      other_config: {},
-    };
     const backup = await storeBackup(
       repository,
       { uuid: "00000000-0000-4000-8000-00000000000a", name_label: "db" },
       disks,
-      {
-        records: { VM, VBDs: {}, VDIs: {}, VIFs: {}, VTPMs: {}, networks: {} },
-      },
+      { records: RESTORABLE },
     );
     const id = `${repository.id}/${backup}`;
     await api.ask("backupNg.listVmBackups", {

@@ -53,6 +53,9 @@ async function readMetric({ url }: GroupMember, name: string): Promise<number> {
   return Number(line?.split(" ")[1]);
 }
 
+const EQUAL = 'xo_event_relay_digests_total{result="equal"}';
+const DIFFERENT = 'xo_event_relay_digests_total{result="different"}';
+
 /** Resolves when one server sends events to all others. */
 async function untilRelayed(members: readonly Member[]) {
   let sender: Member | undefined;
@@ -124,6 +127,14 @@ t.test("events of a pool, between three servers", { skip }, async (t) => {
       await checkMirror(t, others[0]!);
     },
   );
+
+  await t.test("the others compare their digests with its own", async (t) => {
+    const { others } = await untilRelayed(members);
+    for (const other of others) {
+      await until(async () => (await readMetric(other, EQUAL)) > 0);
+      t.equal(await readMetric(other, DIFFERENT), 0);
+    }
+  });
 
   await t.test(
     "if the sender hangs, the others request events from XAPI, without a listing",

@@ -1,5 +1,8 @@
 import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
+import { ApiSession } from "../api-session.js";
+import { createRepository } from "../backup/repository-folders.js";
+import { runJob, smallDisks } from "../backup/vm-with-disks.js";
 import { ConsoleClient, opened } from "../console-client.js";
 import { StatusPage } from "../status-page.js";
 import { BalancedClient } from "./balanced-client.js";
@@ -136,6 +139,23 @@ t.test("a server that cannot reach a pool", { skip }, async (t) => {
       body: xva,
     });
     t.ok(imported.ok, `${imported.status} ${await imported.text()}`);
+  });
+
+  await t.test("backs up, by a worker of its own", async (t) => {
+    const api = await ApiSession.open(t, cut!.url);
+    const { id: repository } = await createRepository(t, api);
+    const vm = await smallDisks(api, ["system"]);
+    const job = {
+      type: "backup",
+      name: "nightly",
+      vms: [vm.id],
+      repositories: [repository],
+      retention: { keepLast: 1 },
+      preferNbd: false,
+    };
+    const id = String(await api.ask("job.create", { job }));
+    const run = await runJob(api, id);
+    t.equal(run.status, "success", JSON.stringify(run));
   });
 
   await t.test("uses a third one when that one is killed", async (t) => {

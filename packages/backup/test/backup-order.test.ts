@@ -124,3 +124,34 @@ t.test(
     );
   },
 );
+
+t.test(
+  "of two servers that back up the same at the same time, one stores it",
+  async (t) => {
+    const { storage, repository } = await withBackupsAt([day("2026-11-01")]);
+    const other = await Repository.open(storage, { passphrase });
+    const disk = new MemoryDisk(BLOCK);
+    disk.write(0, Buffer.from("content"));
+    const input = {
+      disks: [{ name: "disk", source: disk }],
+      key: "run 1 VM a",
+    };
+    const [one, two] = await Promise.all([
+      writeBackup(repository, input),
+      writeBackup(other, input),
+    ]);
+    t.equal(one.id, two.id);
+    const late = await writeBackup(other, input);
+    t.equal(late.id, one.id, "also when it began later");
+    t.equal((await repository.listBackups()).length, 2);
+    const next = await writeBackup(other, { ...input, key: "run 2 VM a" });
+    t.not(next.id, one.id);
+    const reopened = await Repository.open(storage, { passphrase });
+    t.same(
+      (await reopened.listBackups()).map(({ key }) => key),
+      [undefined, "run 1 VM a", "run 2 VM a"],
+    );
+    const { findings } = await verifyRepository(reopened, { repair: false });
+    t.same(findings, [], "nothing is left of the others");
+  },
+);

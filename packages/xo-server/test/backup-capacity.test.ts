@@ -1,15 +1,22 @@
 import t from "tap";
 import { Capacity } from "../src/backups/jobs/capacity.js";
+import { HeldLease } from "../src/cluster/held-lease.js";
 import { isWithin } from "../src/backups/jobs/window.js";
 
-const signal = new AbortController().signal;
+const { signal } = new AbortController();
+const fence = { subject: "server/here", owner: "here", epoch: 1 };
 const turn = () => new Promise(setImmediate);
 
 /** Work that lasts until it is ended. */
-function pending(capacity: Capacity, demand: Record<string, number>) {
+function pending(
+  capacity: Capacity,
+  demand: Record<string, number>,
+  lease?: HeldLease,
+) {
   let end = (): void => undefined;
   let hasBegun = false;
-  const done = capacity.run(new Map(Object.entries(demand)), signal, () => {
+  const slots = new Map(Object.entries(demand));
+  const done = capacity.run(slots, { signal, lease }, () => {
     hasBegun = true;
     return new Promise<void>((resolve) => (end = resolve));
   });
@@ -49,7 +56,7 @@ t.test("work that waits can be cancelled", async (t) => {
   const capacity = new Capacity();
   const first = pending(capacity, { sr: 1 });
   const abort = new AbortController();
-  const waiting = capacity.run(new Map([["sr", 1]]), abort.signal, () =>
+  const waiting = capacity.run(new Map([["sr", 1]]), abort, () =>
     Promise.resolve(t.fail("it must not begin")),
   );
   await turn();
@@ -58,6 +65,26 @@ t.test("work that waits can be cancelled", async (t) => {
   await first.end();
   t.equal(capacity.used("sr"), 0);
 });
+
+t.test(
+  "work that another server has taken over occupies nothing, although it never ends",
+  async (t) => {
+    const capacity = new Capacity();
+    const lease = new HeldLease(fence, { now: () => 0 }, Infinity);
+    const lost = pending(capacity, { sr: 1 }, lease);
+    const next = pending(capacity, { sr: 1 });
+    await turn();
+    t.ok(lost.hasBegun());
+    t.notOk(next.hasBegun());
+    lease.lose();
+    await turn();
+    t.ok(next.hasBegun());
+    await lost.end();
+    t.equal(capacity.used("sr"), 1, "it is released once");
+    await next.end();
+    t.equal(capacity.used("sr"), 0);
+  },
+);
 
 t.test("a window may include midnight", async (t) => {
   const night = { from: "22:00", to: "06:00" };

@@ -515,7 +515,11 @@ t.test(
     lease.lose();
     clock.pass(1_000);
     await settle();
-    t.equal(unpersisted.state, "pending", "another server has adopted it");
+    t.equal(unpersisted.state, "TASK_TAKEN_OVER");
+    await t.rejects(work.persistState({ disk: "e" }), {
+      code: "TASK_TAKEN_OVER",
+      message: /another server/,
+    });
     end();
   },
 );
@@ -551,5 +555,46 @@ t.test(
     clock.pass(1_000);
     await settle();
     t.equal(lost.state, "TASK_TAKEN_OVER", "another server has adopted it");
+  },
+);
+
+t.test(
+  "cleanup of a task sends nothing when another server has adopted it",
+  async (t) => {
+    const calls: string[] = [];
+    const call = async (
+      method: string,
+      _params: unknown,
+      { beforeSend }: { beforeSend?: (session: string) => void } = {},
+    ) => {
+      beforeSend?.("session");
+      calls.push(method);
+    };
+    const objects = objectsOn({ call, callAsync: call } as unknown as Xapi);
+    const clock = new FakeClock();
+    const lease = new HeldLease(fence, clock, clock.now() + 1_000);
+    const { tasks } = setUp(t, false, lease);
+    const { work, end } = await begin(tasks);
+    const { xapi } = objects.forTask(work).untracked.get("v");
+    await xapi.callAsync("VM.destroy");
+    t.same(calls, ["VM.destroy"]);
+
+    clock.pass(2_000);
+    const late = follow(xapi.callAsync("VDI.destroy"));
+    const called = follow(xapi.call("VM.set_name_label"));
+    await settle();
+    t.same(calls, ["VM.destroy"], "it waits for the lease");
+    lease.renew(clock.now() + 1_000);
+    await settle();
+    t.same([late.state, called.state], ["resolved", "resolved"]);
+    t.same(calls.slice(1).toSorted(), ["VDI.destroy", "VM.set_name_label"]);
+
+    clock.pass(2_000);
+    const lost = follow(xapi.callAsync("VM.destroy"));
+    lease.lose();
+    await settle();
+    t.equal(lost.state, "pending", "the other server continues");
+    t.equal(calls.length, 3);
+    end();
   },
 );

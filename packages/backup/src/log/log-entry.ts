@@ -9,6 +9,8 @@ export type LogChange =
       /** Hexadecimal SHA-256 of the manifest's file. */
       readonly digest: string;
       readonly created: string;
+      /** See BackupInput. Absent: none was requested, or the entry is of an earlier version. */
+      readonly key?: string;
     }
   | { readonly type: "remove-backups"; readonly ids: readonly string[] }
   | {

@@ -26,6 +26,8 @@ export interface BackupReference {
    * `created`, or just after the backup before it, if a clock was set back.
    */
   readonly order: number;
+  /** See BackupInput. */
+  readonly key?: string;
 }
 
 export const emptyState: RepositoryState = {
@@ -56,9 +58,15 @@ export function applyEntry(
     case "remove-key":
       return { ...next, keys: without(state.keys, [change.name]) };
     case "add-backup": {
-      const { id, digest, created } = change;
+      const { id, digest, created, key } = change;
       const order = orderAfter(state.lastOrder, created);
-      const backup = { id, digest, created, order };
+      const backup: BackupReference = {
+        id,
+        digest,
+        created,
+        order,
+        ...(key === undefined ? {} : { key }),
+      };
       const backups = new Map(state.backups).set(id, backup);
       return { ...next, backups, lastOrder: order };
     }

@@ -24,7 +24,7 @@ export function runBackup(
 
 async function backUpOnce(
   repository: Repository,
-  { properties, base, disks, maxBytesPerSecond }: BackupOperation,
+  { properties, base, key, disks, maxBytesPerSecond }: BackupOperation,
   { signal, onProgress }: OrderContext,
 ): Promise<BackupOrderResult> {
   for (const disk of disks) checkDisk(disk);
@@ -38,6 +38,7 @@ async function backUpOnce(
       properties,
       disks: inputs,
       ...(base !== undefined && { base }),
+      ...(key !== undefined && { key }),
     };
     const result = await writeBackup(repository, input, {
       signal,

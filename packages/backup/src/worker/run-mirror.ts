@@ -23,7 +23,7 @@ export async function runMirror(
   operation: MirrorOperation,
   context: OrderContext,
 ): Promise<Omit<MirrorResult, "anchor">> {
-  const { source: access, backup, base, properties } = operation;
+  const { source: access, backup, base, key, properties } = operation;
   const { source, manifest, before } = await ofSource(async () => {
     const source = await openRepository(
       openStorage(access.storage),
@@ -47,6 +47,7 @@ export async function runMirror(
     properties: { ...manifest.properties, ...properties },
     disks,
     ...(base === undefined ? {} : { base: base.copy }),
+    ...(key !== undefined && { key }),
   };
   const result = await repeatOnConflict(() =>
     writeBackup(target, input, {

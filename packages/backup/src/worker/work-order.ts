@@ -46,6 +46,8 @@ export interface BackupOperation {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Id of the backup that `changedBlocks` and `delta` refer to. */
   readonly base?: string;
+  /** See BackupInput. */
+  readonly key?: string;
   readonly disks: readonly BackupDisk[];
   /** Read from all sources together; undefined: no limit. */
   readonly maxBytesPerSecond?: number;
@@ -99,6 +101,8 @@ export interface MirrorOperation {
   readonly base?: { readonly backup: string; readonly copy: string };
   /** Added to the properties of the copy. */
   readonly properties: Readonly<Record<string, unknown>>;
+  /** See BackupInput. */
+  readonly key?: string;
   /** Read from the source; undefined: no limit. */
   readonly maxBytesPerSecond?: number;
 }

@@ -11,6 +11,7 @@ import {
 import { sealJson } from "../format/sealed.js";
 import { digestOf, type Anchor } from "../log/repository-log.js";
 import type { LogEntry } from "../log/log-entry.js";
+import type { RepositoryState } from "../log/repository-state.js";
 import type { ParityMember } from "../parity/parity-file.js";
 import { listParityGroups, protectPacks } from "../parity/parity-groups.js";
 import type { ChunkTable } from "../repository/chunk-table.js";
@@ -30,6 +31,11 @@ export interface BackupInput {
   readonly disks: readonly DiskInput[];
   /** Id of the backup that `changed` refers to. */
   readonly base?: string;
+  /**
+   * What is backed up when. If the repository has a backup with the same key, for example because two servers
+   * have taken the same work for theirs, nothing is added, and that one is the result. Default: no comparison.
+   */
+  readonly key?: string;
 }
 
 export interface WriteOptions {
@@ -104,9 +110,12 @@ export async function writeBackup(
   await Promise.all([data.finish(), index.finish()]);
   const manifest = toManifest(repository, input, { disks, table });
   await protectManifest(repository, manifest);
-  const anchor = await commit(repository, manifest, started.sequence);
+  const { id, anchor } = await commit(repository, manifest, {
+    since: started.sequence,
+    key: input.key,
+  });
   return {
-    id: manifest.id,
+    id,
     anchor,
     statistics: sum(data.statistics, index.statistics),
     disks: disks.map(({ input: { name }, statistics }) => ({
@@ -207,33 +216,56 @@ async function protectManifest(
   await protectPacks(storage, members, PARITY_MEMBERS);
 }
 
-/** Stores the manifest and appends it to the log, unless something it needs was removed since. */
+/**
+ * Stores the manifest and appends it to the log, unless something it needs was removed since, or
+ * there is a backup with the same key.
+ * @returns id of the backup, or of the one that has the key
+ */
 async function commit(
   repository: Repository,
   manifest: Manifest,
-  since: number,
-): Promise<Anchor> {
+  { since, key }: { readonly since: number; readonly key: string | undefined },
+): Promise<Pick<BackupResult, "id" | "anchor">> {
   const { id, created, packs } = manifest;
   const name = manifestFile(id);
   const bytes = sealJson(repository.key, name, manifest);
   await putCopied(repository.storage, name, bytes);
   const needed = new Set([name, ...packs.map(packFile)]);
+  let present: string | undefined;
   try {
-    const { sequence, digest } = await repository.log.append(async () => {
+    const { sequence, digest } = await repository.log.append(async (state) => {
+      present = idOfKey(state, key);
+      if (present !== undefined) return undefined;
       const entries = await repository.log.entriesAfter(since);
       if (entries.some((entry) => removesAny(entry, needed)))
         throw new RepositoryError(
           "conflict",
           "files that this backup refers to were removed while it was written: repeat it",
         );
-      return { type: "add-backup", id, digest: digestOf(bytes), created };
+      const added = { id, digest: digestOf(bytes), created };
+      return {
+        type: "add-backup",
+        ...added,
+        ...(key !== undefined && { key }),
+      };
     });
-    return { sequence, digest };
+    if (present !== undefined) await removeCopied(repository.storage, [name]);
+    return { id: present ?? id, anchor: { sequence, digest } };
   } catch (error) {
     if (error instanceof RepositoryError && error.code === "conflict")
       await removeCopied(repository.storage, [name]);
     throw error;
   }
+}
+
+function idOfKey(
+  { backups }: RepositoryState,
+  key: string | undefined,
+): string | undefined {
+  if (key === undefined) return undefined;
+  for (const backup of backups.values())
+    if (backup.key === key) return backup.id;
+  return undefined;
 }
 
 function removesAny(

@@ -11,6 +11,7 @@ import type { Fence } from "@xo-server/store";
 export class HeldLease {
   /** For writes to the database: refused if another process has taken the lease since. */
   readonly fence: Fence;
+  readonly #lost = new AbortController();
   readonly #clock: Pick<MonotonicClock, "now">;
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
@@ -36,6 +37,11 @@ export class HeldLease {
     return this.#isLost;
   }
 
+  /** Aborted when the lease is lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
   /** Whether a command on behalf of the subject may be sent now. */
   get isValid(): boolean {
     return !this.#isLost && this.#clock.now() < this.#validUntil;
@@ -48,7 +54,7 @@ export class HeldLease {
 
   /** @throws XoError LEASE_LOST unless `isValid` */
   check(): void {
-    if (!this.isValid) throw this.#lost;
+    if (!this.isValid) throw this.#error;
   }
 
   /**
@@ -79,7 +85,7 @@ export class HeldLease {
   /** Resolves when `isValid`: an expired lease is usually renewed. @throws XoError LEASE_LOST */
   async untilValid(): Promise<void> {
     while (!this.isValid) {
-      if (this.#isLost) throw this.#lost;
+      if (this.#isLost) throw this.#error;
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
   }
@@ -94,7 +100,7 @@ export class HeldLease {
   whileHeld<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const onLost = () => {
-        reject(this.#lost);
+        reject(this.#error);
       };
       this.onLost(onLost);
       promise
@@ -113,12 +119,13 @@ export class HeldLease {
   lose(): void {
     if (this.#isLost) return;
     this.#isLost = true;
+    this.#lost.abort(this.#error);
     this.#wake();
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }
 
-  get #lost(): XoError {
+  get #error(): XoError {
     return new XoError("LEASE_LOST", { subject: this.fence.subject });
   }
 

@@ -2,6 +2,8 @@ import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Pools } from "../pools/pools.js";
+import type { HeldLease } from "../cluster/held-lease.js";
+import { FencedXapi } from "../tasks/fenced-xapi.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { TrackedXapi } from "../tasks/tracked-xapi.js";
 import type { Span } from "../telemetry/span.js";
@@ -25,6 +27,8 @@ type PoolsPart = Pick<Pools, "xapi">;
 export interface CallOrigin {
   /** See forTask. */
   readonly task?: TaskContext | undefined;
+  /** Of calls without a task: nothing is sent when another server has it. Absent: they do not depend on a lease. */
+  readonly lease?: HeldLease | undefined;
   /** The parent of the spans of XAPI calls. */
   readonly span?: Span | undefined;
 }
@@ -38,19 +42,21 @@ export class PoolObjects {
   readonly #pools: PoolsPart;
   readonly #task: TaskContext | undefined;
   readonly #span: Span | undefined;
+  readonly #lease: HeldLease | undefined;
   /** The last object found: checks of rights and the handler read the same one. */
   #last: FoundObject | undefined;
 
   constructor(
     catalog: CatalogPart,
     pools: PoolsPart,
-    { task, span }: CallOrigin = {},
+    { task, span, lease }: CallOrigin = {},
   ) {
     this.#catalog = catalog;
     this.#pools = pools;
     // Nothing is recorded for a task that no client follows.
     this.#task = task?.taskId === undefined ? undefined : task;
     this.#span = span;
+    this.#lease = lease;
   }
 
   /**
@@ -63,12 +69,16 @@ export class PoolObjects {
 
   /**
    * The same objects without a task, for cleanup that must be done even if the task
-   * is cancelled.
+   * is cancelled. Nothing is sent when another server has adopted the task.
    */
   get untracked(): PoolObjects {
+    const lease = this.#task?.lease;
     return this.#task === undefined
       ? this
-      : new PoolObjects(this.#catalog, this.#pools, { span: this.#span });
+      : new PoolObjects(this.#catalog, this.#pools, {
+          span: this.#span,
+          lease,
+        });
   }
 
   find(id: string): FoundObject | undefined {
@@ -124,8 +134,8 @@ export class PoolObjects {
       this.#span === undefined
         ? connection
         : new TracedXapi(connection, pool, this.#span);
-    return this.#task === undefined
-      ? xapi
-      : new TrackedXapi(xapi, pool, this.#task);
+    if (this.#task !== undefined)
+      return new TrackedXapi(xapi, pool, this.#task);
+    return this.#lease === undefined ? xapi : new FencedXapi(xapi, this.#lease);
   }
 }

@@ -25,7 +25,7 @@ export interface RunningTaskOptions {
   readonly owner: string;
   readonly clock: Pick<WallClock, "now">;
   readonly onChange: (task: RunningTask) => void;
-  /** Resolves when the task is persisted. */
+  /** Resolves when the task is persisted. @throws XoError TASK_TAKEN_OVER */
   readonly onKeep: (task: RunningTask) => Promise<void>;
   readonly steps: Pick<StepJournal, "of">;
   /**

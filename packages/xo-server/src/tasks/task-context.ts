@@ -40,6 +40,7 @@ export interface TaskContext {
    * Persists the state that the `resume` of the operation gets after a crash
    * of the server. Replaces the former state; resolves when it is on disk.
    * @param state JSON without secrets
+   * @throws XoError TASK_TAKEN_OVER: another server has adopted the task, with the former state
    */
   persistState(state: object): Promise<void>;
   /**

@@ -99,9 +99,10 @@ export class Tasks {
       },
       // A task that is only prepared is persisted by `follow`.
       onKeep: async (task) => {
-        if (!this.#running.has(task.id)) return;
-        const isStored = await this.#journal.writeDurably(task);
-        if (!isStored) await new Promise(() => undefined);
+        const isLost = task.lease?.isLost === true;
+        if (!isLost && !this.#running.has(task.id)) return;
+        if (isLost || !(await this.#journal.writeDurably(task)))
+          throw new XoError("TASK_TAKEN_OVER", { id: task.id });
       },
     };
   }
@@ -260,15 +261,9 @@ export class Tasks {
   /** Number of pending tasks of all users and servers. */
   async countPending(): Promise<number> {
     let count = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await this.#options.store.list({
-        status: "pending",
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      count += page.tasks.length;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    const all = { id: "", isAdmin: true };
+    for await (const page of this.list(all, { status: "pending" }))
+      count += page.length;
     return count;
   }
 

@@ -232,7 +232,8 @@ export class Transfers {
       // It is awaited later; this handler prevents an unhandled rejection until then.
       stored.catch(() => undefined);
       // After a crash of the server, the `resume` of the operation cleans up.
-      void task.node.persistState({});
+      // If that fails, `stored` rejects as well.
+      task.node.persistState({}).catch(() => undefined);
     }
     return {
       work: {

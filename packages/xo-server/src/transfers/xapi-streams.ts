@@ -92,8 +92,7 @@ export async function sendToXapi(
 /**
  * Runs a transfer that another process performs as a XAPI task; both have to
  * succeed.
- * @param work.onCreated records the task before data is sent, so that a later process
- *   can delete it
+ * @param work.description of the XAPI task: by it, a later process finds and deletes it. Default: none
  * @param transfer receives the reference of the task
  * @throws XapiError of the task where the transfer was cut; errors of `transfer`
  */
@@ -101,13 +100,12 @@ export async function withStreamTask(
   xapi: Xapi,
   label: string,
   work: Pick<TransferTask, "signal" | "progress"> & {
-    readonly onCreated?: (task: Ref) => Promise<void>;
+    readonly description?: string | undefined;
   },
   transfer: (task: Ref) => Promise<void>,
 ): Promise<void> {
   const task = await startTask(xapi, label, work);
   try {
-    await work.onCreated?.(task.ref);
     await transfer(task.ref);
   } catch (error) {
     const reason = await task.reasonFor(error);
@@ -140,10 +138,13 @@ interface StreamTask {
 async function startTask(
   xapi: Xapi,
   label: string,
-  work: Pick<TransferTask, "signal" | "progress">,
+  work: Pick<TransferTask, "signal" | "progress"> & {
+    readonly description?: string | undefined;
+  },
   resultType = "",
 ): Promise<StreamTask> {
-  const ref = (await xapi.call("task.create", [label, ""])) as Ref;
+  const { description = "" } = work;
+  const ref = (await xapi.call("task.create", [label, description])) as Ref;
   const ended = new AbortController();
   const signal = AbortSignal.any([work.signal, ended.signal]);
   const result = xapi

@@ -1,4 +1,5 @@
 import { XoError } from "@xo-server/model";
+import type { TaskContext } from "../../tasks/task-context.js";
 
 /** Slots that a piece of work occupies: number by the key of the resource. */
 export type Demand = ReadonlyMap<string, number>;
@@ -17,19 +18,23 @@ export class Capacity {
   readonly #used = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
 
-  /** @throws XoError ABORTED: the signal was aborted during the wait */
+  /**
+   * @param task of the work. When another server adopts it, the work may never end: its slots are released then
+   * @throws XoError ABORTED: the signal was aborted during the wait
+   */
   async run<T>(
     demand: Demand,
-    signal: AbortSignal,
+    { signal, lease }: Pick<TaskContext, "signal" | "lease">,
     work: () => Promise<T>,
   ): Promise<T> {
     await this.#take(demand, signal);
-    try {
-      return await work();
-    } finally {
+    const result = work();
+    const release = () => {
       for (const key of demand.keys()) this.#leave(key);
       this.#startWaiting();
-    }
+    };
+    void (lease?.whileHeld(result) ?? result).then(release, release);
+    return result;
   }
 
   /** Number of pieces of work that use a resource. */

@@ -18,6 +18,7 @@ import {
   isOpenDamage,
   unknownFilesOf,
 } from "../repositories/verification.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export interface RepositoryMaintenanceOptions {
   readonly repositories: Repositories;
@@ -300,7 +301,7 @@ export class Maintenance {
       },
       (task) =>
         run({
-          signal: AbortSignal.any([task.signal, this.#stopping.signal]),
+          signal: AbortSignal.any([ownedSignal(task), this.#stopping.signal]),
           progress: (fraction) => task.progress(fraction),
         }),
     );

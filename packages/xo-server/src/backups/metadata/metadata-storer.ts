@@ -10,6 +10,7 @@ import { expired } from "../run/apply-retention.js";
 import type { ItemResult } from "../run/run-items.js";
 import type { MetadataKindParts } from "./metadata-parts.js";
 import type { MetadataSource } from "./metadata-source.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export interface MetadataRun {
   readonly run: KindRun;
@@ -103,13 +104,14 @@ export class MetadataStorer {
         repository,
         {
           type: "backup",
+          key: `run ${runId} ${source.type} ${source.id}`,
           properties: {
             ...properties,
             ...(secrets === undefined ? {} : { secrets }),
           },
           disks: [disk],
         },
-        { signal: work.signal },
+        { signal: ownedSignal(work) },
       ),
     );
   }

@@ -16,6 +16,7 @@ import {
   type MirrorProperty,
   type SourceBackup,
 } from "./mirror-index.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export interface MirrorTargetOptions {
   /** Id of the target. */
@@ -154,13 +155,14 @@ export class MirrorTarget {
         source,
         backup,
         properties: { mirror },
+        key: `copy by ${job} of ${backup} in ${repository}`,
         ...(base === undefined
           ? {}
           : { base: { backup: base.of, copy: base.backup } }),
         ...(maxRate === undefined ? {} : { maxBytesPerSecond: maxRate }),
       },
       {
-        signal: work.signal,
+        signal: ownedSignal(work),
         onProgress: ({ done = 0, total = 0 }) =>
           onProgress(total === 0 ? 0 : Math.min(1, done / total)),
       },

@@ -5,10 +5,11 @@ import type { TaskContext } from "../../tasks/task-context.js";
  * contains several tests.
  */
 export function withPrefix(task: TaskContext, prefix: string): TaskContext {
-  const { taskId, wholeTaskId, signal } = task;
+  const { taskId, wholeTaskId, lease, signal } = task;
   return {
     ...(taskId === undefined ? {} : { taskId }),
     ...(wholeTaskId === undefined ? {} : { wholeTaskId }),
+    lease,
     signal,
     progress: (fraction) => task.progress(fraction),
     info: (message, data) => task.info(message, data),

@@ -4,13 +4,14 @@ import type { Repositories } from "../repositories/repositories.js";
 import { uploadDisk } from "./restore-disk.js";
 import type { DiskParts } from "./restore-disks.js";
 import type { RestoreProgress } from "./restore-progress.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export interface DiskUploaderOptions {
   readonly xapi: Xapi;
   readonly repositories: Pick<Repositories, "run">;
   readonly repository: string;
   readonly backup: string;
-  readonly task: Pick<TaskContext, "signal">;
+  readonly task: Pick<TaskContext, "signal" | "lease" | "wholeTaskId">;
   readonly progress: Pick<RestoreProgress, "report">;
 }
 
@@ -29,7 +30,8 @@ export function createDiskUploader({
       backup,
       disk: disk.name,
       ...target,
-      signal: task.signal,
+      task: task.wholeTaskId,
+      signal: ownedSignal(task),
       onProgress(fraction) {
         part.progress(fraction);
         progress.report(disk.name, fraction, disk.size);

@@ -12,11 +12,58 @@ export interface DiskUpload {
   readonly vdi: Ref;
   /** Id of the backup whose content the VDI has; absent: the VDI is empty. */
   readonly base?: string | undefined;
+  /** Id of the task of this server. */
+  readonly task: string | undefined;
   readonly signal: AbortSignal;
-  /** Called with the XAPI task of the upload before data is sent. */
-  readonly onTask?: (task: Ref) => Promise<void>;
   /** @param fraction 0 to 1 */
   readonly onProgress: (fraction: number) => void;
+}
+
+/** Name of the XAPI task of an upload. */
+const labelOf = (disk: string): string => `Restore of ${disk}`;
+
+const describe = (task: string | undefined): string | undefined =>
+  task === undefined ? undefined : `task ${task} of xo-server`;
+
+/**
+ * Deletes the XAPI tasks of uploads of a disk that a process has begun which has ended, or
+ * from which the task of this server was taken over. XAPI would keep pending ones for a day.
+ * @param disk its name in the backup
+ * @throws XapiError
+ */
+export async function dropUploads(
+  xapi: Xapi,
+  disk: string,
+  task: string | undefined,
+): Promise<void> {
+  if (task === undefined) return;
+  const found = await xapi.call("task.get_by_name_label", [labelOf(disk)]);
+  for (const ref of found as readonly Ref[]) {
+    const isOwn = await xapi.call("task.get_name_description", [ref]).then(
+      (description) => description === describe(task),
+      // It has been deleted meanwhile.
+      () => false,
+    );
+    if (isOwn) await dropTask(xapi, ref);
+  }
+}
+
+/**
+ * Deletes the XAPI task of an upload of a process that has ended. XAPI completes it
+ * only if data has reached its handler; it would keep a pending one for a day. Never
+ * rejects.
+ */
+async function dropTask(xapi: Xapi, xapiTask: Ref): Promise<void> {
+  for (const [method, ...params] of [
+    ["task.cancel"],
+    ["task.set_status", "cancelled"],
+    ["task.destroy"],
+  ] as const)
+    try {
+      await xapi.call(method, [xapiTask, ...params]);
+    } catch {
+      // It has ended and cannot be cancelled, or it no longer exists.
+    }
 }
 
 /**
@@ -29,14 +76,14 @@ export async function uploadDisk(
   repositories: Pick<Repositories, "run">,
   { repository, backup, disk, vdi, base, ...how }: DiskUpload,
 ): Promise<void> {
-  const { signal, onTask, onProgress } = how;
+  const { signal, onProgress } = how;
   await withStreamTask(
     xapi,
-    `Restore of ${disk}`,
+    labelOf(disk),
     {
       signal,
+      description: describe(how.task),
       progress: () => undefined,
-      ...(onTask && { onCreated: onTask }),
     },
     async (task) => {
       const { tls, ...endpoint } = await xapi.streamTarget({

@@ -3,7 +3,8 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { createDisk, createVbd, CREATED_FOR } from "../../vms/new-vbds.js";
 import { isHandleInvalid, type Rollback } from "../../vms/rollback.js";
-import type { DiskStep, RestoreJournal } from "./restore-journal.js";
+import { dropUploads } from "./restore-disk.js";
+import type { RestoreJournal } from "./restore-journal.js";
 import type { RestorePlanDisk } from "./restore-plan.js";
 
 /** A snapshot in the pool with the content of a disk of another backup. */
@@ -27,7 +28,6 @@ export interface DiskParts {
     target: {
       readonly vdi: Ref;
       readonly base: string | undefined;
-      readonly onTask: (xapiTask: Ref) => Promise<void>;
     },
     part: TaskContext,
   ) => Promise<void>;
@@ -70,7 +70,7 @@ async function restoreOne(
   const { xapi, vm, journal, task, upload, rollback } = parts;
   task.signal.throwIfAborted();
   const known = journal.disk(disk.name);
-  if (known?.xapiTask !== undefined) await dropTask(xapi, known.xapiTask);
+  if (journal.isResumed) await dropUploads(xapi, disk.name, task.wholeTaskId);
   if (known?.isWhole === true && (await exists(xapi, "VDI", known.vdi))) {
     addDisk(rollback, known.vdi);
     return known.vdi;
@@ -84,35 +84,12 @@ async function restoreOne(
       ? await createEmpty(disk, parts)
       : await clone(disk, base, parts);
   if (parts.attaches) await attach(xapi, { vm, vdi, disk });
-  let step: DiskStep = { vdi, isWhole: false };
-  await journal.writeDisk(disk.name, step);
-  const onTask = (xapiTask: Ref) => {
-    step = { ...step, xapiTask };
-    return journal.writeDisk(disk.name, step);
-  };
+  await journal.writeDisk(disk.name, { vdi, isWhole: false });
   await task.part(`Disk ${disk.label || disk.name}`, (part) =>
-    upload(disk, { vdi, base: base?.backup, onTask }, part),
+    upload(disk, { vdi, base: base?.backup }, part),
   );
-  await journal.writeDisk(disk.name, { ...step, isWhole: true });
+  await journal.writeDisk(disk.name, { vdi, isWhole: true });
   return vdi;
-}
-
-/**
- * Deletes the XAPI task of an upload of a process that has ended. XAPI completes it
- * only if data has reached its handler; it would keep a pending one for a day. Never
- * rejects.
- */
-export async function dropTask(xapi: Xapi, xapiTask: Ref): Promise<void> {
-  for (const [method, ...params] of [
-    ["task.cancel"],
-    ["task.set_status", "cancelled"],
-    ["task.destroy"],
-  ] as const)
-    try {
-      await xapi.call(method, [xapiTask, ...params]);
-    } catch {
-      // It has ended and cannot be cancelled, or it no longer exists.
-    }
 }
 
 function createEmpty(

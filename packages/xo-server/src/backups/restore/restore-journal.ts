@@ -6,8 +6,6 @@ export interface DiskStep {
   readonly vdi: Ref;
   /** Whether all data was written. */
   readonly isWhole: boolean;
-  /** The XAPI task of the upload: after its end, `task.destroy` may not have been called. */
-  readonly xapiTask?: Ref;
 }
 
 /** The objects that a restore has created in the pool, persisted before the restore continues. */

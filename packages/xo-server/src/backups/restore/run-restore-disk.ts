@@ -4,10 +4,11 @@ import type { TaskContext } from "../../tasks/task-context.js";
 import { createDisk } from "../../vms/new-vbds.js";
 import { Rollback } from "../../vms/rollback.js";
 import { parseArchiveId } from "../archives/archive.js";
-import { uploadDisk } from "./restore-disk.js";
-import { dropDisk, dropTask } from "./restore-disks.js";
+import { dropUploads, uploadDisk } from "./restore-disk.js";
+import { dropDisk, dropUnattached } from "./restore-disks.js";
 import { isStopping } from "./restore-vm.js";
 import type { RestoreContext } from "./run-restore.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 /** Parameters of the restore, which are also persisted. */
 export interface DiskRequest {
@@ -19,8 +20,6 @@ export interface DiskRequest {
   readonly name?: string | undefined;
   /** An incomplete disk of the previous run of the server. */
   readonly vdi?: Ref;
-  /** The XAPI task of its upload. */
-  readonly xapiTask?: Ref;
 }
 
 /**
@@ -38,8 +37,8 @@ export async function runRestoreDisk(
   check("administrate:create-vdi", "SR", request.sr);
   const { xapi, ref: sr } = objects.get(request.sr, "SR");
   const cleanupXapi = objects.untracked.get(request.sr, "SR").xapi;
-  const { vdi: begun, xapiTask } = request;
-  if (xapiTask !== undefined) await dropTask(cleanupXapi, xapiTask);
+  const { vdi: begun } = request;
+  await dropUploads(cleanupXapi, request.disk, task.wholeTaskId);
   if (begun !== undefined) await dropDisk(cleanupXapi, begun);
   const { repository, backup } = parseArchiveId(request.id)!;
   const { disks } = await repositories.run<BackupDescription>(
@@ -56,11 +55,14 @@ export async function runRestoreDisk(
   const { name, size, properties } = disk;
   const stored = properties["name_label"];
   const label = request.name ?? (typeof stored === "string" ? stored : name);
+  // By this mark, a disk is found that was created before the server was killed, and is not in the state.
+  const { wholeTaskId: mark = "" } = task;
+  if (mark !== "") await dropUnattached(cleanupXapi, mark, label);
   const rollback = new Rollback();
   try {
     const vdi = await createDisk(
       xapi,
-      { sr, size, name: label, vm: "" },
+      { sr, size, name: label, vm: mark },
       rollback,
     );
     await task.persistState({ ...request, vdi });
@@ -69,8 +71,8 @@ export async function runRestoreDisk(
       backup,
       disk: name,
       vdi,
-      signal: task.signal,
-      onTask: (xapiTask) => task.persistState({ ...request, vdi, xapiTask }),
+      task: task.wholeTaskId,
+      signal: ownedSignal(task),
       onProgress: (fraction) => task.progress(Math.min(0.99, fraction)),
     });
     return (await xapi.call("VDI.get_uuid", [vdi])) as string;

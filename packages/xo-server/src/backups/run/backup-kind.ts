@@ -160,7 +160,7 @@ export class BackupKind implements JobKind {
     const demand = demandOf(catalog, vm.object, settings);
     let entry: VmLogEntry | undefined;
     try {
-      await this.#capacity.run(demand, run.work.signal, async () => {
+      await this.#capacity.run(demand, run.work, async () => {
         if (window !== undefined && state === undefined)
           if (!isWithin(window, clock.now(), timezone)) {
             const reason = `the window from ${window.from} to ${window.to} is over`;

@@ -15,6 +15,7 @@ import {
 import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
 import type { VmContents, VmDisk } from "./vm-records.js";
 import type { SnapshotDisk } from "./vm-snapshots.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export interface StoreParts {
   readonly xapi: Xapi;
@@ -138,7 +139,7 @@ export async function planSources(
 
 async function order(
   { repositories, work }: StoreParts,
-  { repository, settings, properties }: StoreRequest,
+  { repository, settings, properties, run, vm }: StoreRequest,
   {
     planned,
     base,
@@ -152,19 +153,25 @@ async function order(
   const backup: BackupOperation = {
     type: "backup",
     properties: { ...properties, mode },
+    key: keyOf({ run, vm }),
     ...(isIncremental && base?.backup !== undefined
       ? { base: base.backup }
       : {}),
     ...content,
   };
   const written = await repositories.run(repository, backup, {
-    signal: work.signal,
+    signal: ownedSignal(work),
     onProgress({ done = 0, total = 0 }) {
       if (total > 0) work.progress(Math.min(1, done / total));
     },
   });
   const incrementals = isIncremental ? (base?.incrementals ?? 0) + 1 : 0;
   return toResult(written, { mode, planned, incrementals });
+}
+
+/** Each run stores a VM once in a repository, also if two servers take it for theirs. */
+export function keyOf({ run, vm }: Pick<StoreRequest, "run" | "vm">): string {
+  return `run ${run} VM ${vm}`;
 }
 
 /** The content to read, and its sources. */

@@ -1,6 +1,7 @@
 import type { BaseChoice } from "./base-choice.js";
 import { chooseBase } from "./base-choice.js";
 import {
+  keyOf,
   planSources,
   sourceProblem,
   toContent,
@@ -9,6 +10,7 @@ import {
   type StoreRequest,
   type StoreResult,
 } from "./store-backup.js";
+import { ownedSignal } from "../../tasks/owned-signal.js";
 
 export type SeveralRequest = Omit<StoreRequest, "repository">;
 
@@ -69,9 +71,9 @@ export async function storeInSeveral(
   }));
   const written = await repositories.backUpToSeveral(
     targets,
-    { properties: { ...properties, mode }, ...content },
+    { properties: { ...properties, mode }, key: keyOf(request), ...content },
     {
-      signal: work.signal,
+      signal: ownedSignal(work),
       onProgress({ done = 0, total = 0 }) {
         if (total > 0) work.progress(Math.min(1, done / total));
       },

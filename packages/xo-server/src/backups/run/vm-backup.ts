@@ -147,7 +147,8 @@ export class VmBackup {
     };
     let found: PoolObject;
     try {
-      found = this.#parts.objects.get(this.#vm.id, "VM");
+      const own = this.#parts.objects.forTask(this.#work);
+      found = own.untracked.get(this.#vm.id, "VM");
     } catch (error) {
       // Of a deleted VM nothing is left but the snapshot, which `Leftovers` deletes.
       if (!(error instanceof XoError && error.code === "NO_SUCH_OBJECT"))
@@ -189,9 +190,10 @@ export class VmBackup {
 
   async #prepare(): Promise<Prepared> {
     const { objects } = this.#parts;
-    const vm = objects.forTask(this.#work).get(this.#vm.id, "VM");
+    const own = objects.forTask(this.#work);
+    const vm = own.get(this.#vm.id, "VM");
     this.#run.checkRights(vm);
-    const cleanupXapi = objects.get(this.#vm.id, "VM").xapi;
+    const cleanupXapi = own.untracked.get(this.#vm.id, "VM").xapi;
     const contents = await readVm(cleanupXapi, vm.ref);
     this.#skipped = contents.skipped;
     return { vm, cleanupXapi, contents };
