@@ -74,7 +74,9 @@ t.test(
     const { taskId } = (await begun.json()) as { taskId: string };
     await untilFound(async () => {
       const tasks = await other.api.all({ type: "task" });
-      return tasks.find((one) => /^Restore of/.test(String(one["name_label"])));
+      return tasks.find((one) =>
+        String(one["name_label"]).startsWith("Restore of"),
+      );
     });
     frozen.program.child.kill("SIGSTOP");
     await setFault(group.pool, "trickle", false);
@@ -84,10 +86,8 @@ t.test(
     frozen.program.child.kill("SIGCONT");
     const seen = await frozen.api.rest("GET", `/tasks/${taskId}?wait=true`);
     t.match(await seen.json(), { status: "success" });
-    // It has had the occasion to call the pool.
-    const vms = await frozen.api.all({ type: "VM" });
-    for (const { id } of vms.slice(0, 3))
-      await frozen.api.ask("vm.set", { id, name_description: "changed" });
+    // It asks the pool for up to 2 s why its upload has failed, before it cleans up.
+    await pause(3_000);
     const left = await other.api.all({ type: "VM", name_label: "restored" });
     t.equal(left.length, 1, "the VM exists");
     const disks = await other.api.all({ type: "VDI", name_label: "system" });
@@ -124,9 +124,12 @@ t.test(
       }),
     );
     await frozen.api.ask("job.runNow", { id: job });
+    // Data is transferred, and the database shows it.
     await untilFound(async () => {
-      const about = { type: "VM-snapshot", $snapshot_of: vm.id };
-      return (await other.api.all(about))[0];
+      const { taskId } = await lastRun(other.api, job);
+      const task = await other.api.rest("GET", `/tasks/${String(taskId)}`);
+      const { progress = 0 } = (await task.json()) as { progress?: number };
+      return progress > 0 ? progress : undefined;
     });
     // Its worker goes on, while the run continues at the other server.
     frozen.program.child.kill("SIGSTOP");

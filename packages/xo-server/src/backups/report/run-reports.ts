@@ -1,10 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { WallClock } from "@xo-server/kit";
 import type { ReportSetting } from "../../jobs/job-body.js";
 import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
 import type { Logger } from "../../log/logger.js";
-import type { SendMessage } from "../../notifications/send-message.js";
+import type {
+  OutgoingMessage,
+  SendMessage,
+} from "../../notifications/send-message.js";
 import type { Target } from "../../notifications/target.js";
 import { toReport } from "./report-message.js";
 
@@ -16,6 +19,8 @@ export interface RunReportsOptions {
 
 /** Pauses between attempts, in ms. After the last attempt the report is dropped. */
 const RETRY_MS = [10_000, 60_000, 300_000];
+/** Maximum time in which a run waits for the first attempts, in ms. */
+const FIRST_MS = 15_000;
 
 /** Sends reports of runs, as configured in their jobs. */
 export class RunReports {
@@ -28,14 +33,17 @@ export class RunReports {
     this.#options = options;
   }
 
-  /** Wraps a job type so that its runs are reported. */
+  /**
+   * Wraps a job type so that its runs are reported. A run ends after the first attempts: if the server is killed during
+   * them, the run continues at its next start or at another server, and is reported again, with the same id.
+   */
   ofKind(kind: JobKind): JobKind {
     return {
       check: (body) => kind.check(body),
       plan: (job) => kind.plan(job),
       run: async (run) => {
         const outcome = await kind.run(run);
-        this.#send(run, outcome);
+        await this.#send(run, outcome);
         return outcome;
       },
     };
@@ -51,35 +59,47 @@ export class RunReports {
     await Promise.all(this.#sending);
   }
 
-  #send({ job, runId }: KindRun, outcome: RunOutcome): void {
+  /** Resolves after the first attempts. */
+  async #send({ job, runId }: KindRun, outcome: RunOutcome): Promise<void> {
     const { report } = job.body as { readonly report?: ReportSetting };
     if (report === undefined || !isReported(report.when, outcome)) return;
-    const time = this.#options.clock.now();
-    const message = toReport({ runId, job, time }, outcome);
-    for (const target of targetsOf(report)) {
-      const sending = this.#try({
-        id: randomUUID(),
-        target,
-        secret: {},
-        message,
-      });
-      this.#sending.add(sending);
-      void sending.finally(() => this.#sending.delete(sending));
-    }
+    const { clock } = this.#options;
+    const message = toReport({ runId, job, time: clock.now() }, outcome);
+    let timer: unknown;
+    const limit = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, FIRST_MS);
+    });
+    const first = targetsOf(report).map((target) => {
+      const id = idOf(runId, target);
+      return this.#begin({ id, target, secret: {}, message });
+    });
+    await Promise.race([Promise.all(first), limit]);
+    clock.clearTimeout(timer);
   }
 
-  /** Never rejects. */
-  async #try(outgoing: Parameters<SendMessage>[0]): Promise<void> {
+  /** Resolves after the first attempt; further ones follow. */
+  #begin(outgoing: OutgoingMessage): Promise<void> {
+    return new Promise((resolve) => {
+      const sending = this.#try(outgoing, resolve);
+      this.#sending.add(sending);
+      void sending.finally(() => this.#sending.delete(sending));
+    });
+  }
+
+  /** Never rejects. @param onTried called after the first attempt */
+  async #try(outgoing: OutgoingMessage, onTried: () => void): Promise<void> {
     const { sendMessage, logger } = this.#options;
     for (const pause of [...RETRY_MS, undefined])
       try {
         await sendMessage(outgoing);
+        onTried();
         return;
       } catch (error) {
         logger.warn(`a report could not be sent: ${outgoing.message.title}`, {
           target: outgoing.target.kind,
           error,
         });
+        onTried();
         if (pause === undefined || this.#isStopped) return;
         await this.#pause(pause);
         if (this.#isStopped) return;
@@ -94,6 +114,14 @@ export class RunReports {
     });
     this.#timers.delete(timer);
   }
+}
+
+/** The same for each attempt, also those of different servers: mailboxes detect repetitions by it. */
+function idOf(runId: string, { id }: Target): string {
+  return createHash("sha256")
+    .update(`${runId} ${id}`)
+    .digest("hex")
+    .slice(0, 32);
 }
 
 function isReported(
