@@ -3,6 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { createDisk, createVbd, CREATED_FOR } from "../../vms/new-vbds.js";
 import { isHandleInvalid, type Rollback } from "../../vms/rollback.js";
+import { retryWhileInUse } from "../../transfers/retry-while-in-use.js";
 import { dropUploads } from "./restore-disk.js";
 import type { RestoreJournal } from "./restore-journal.js";
 import type { RestorePlanDisk } from "./restore-plan.js";
@@ -116,7 +117,7 @@ async function clone(
 
 function addDisk(rollback: Rollback, vdi: Ref): void {
   rollback.add(`disk ${vdi}`, (cleanupXapi) =>
-    cleanupXapi.callAsync("VDI.destroy", [vdi]),
+    retryWhileInUse(() => cleanupXapi.callAsync("VDI.destroy", [vdi])),
   );
 }
 
@@ -138,12 +139,17 @@ export async function attach(
   });
 }
 
-/** Deletes a disk with its VBDs, if it still exists. */
+/** Deletes a disk with its VBDs, if it still exists. An upload that has just ended may still use it. */
 export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
   try {
-    const vbds = (await xapi.call("VDI.get_VBDs", [vdi])) as readonly Ref[];
-    for (const vbd of vbds) await xapi.callAsync("VBD.destroy", [vbd]);
-    await xapi.callAsync("VDI.destroy", [vdi]);
+    await retryWhileInUse(async () => {
+      const vbds = (await xapi.call("VDI.get_VBDs", [vdi])) as readonly Ref[];
+      for (const vbd of vbds)
+        // That of the control domain, through which data is written.
+        if ((await xapi.call("VBD.get_currently_attached", [vbd])) !== true)
+          await xapi.callAsync("VBD.destroy", [vbd]);
+      await xapi.callAsync("VDI.destroy", [vdi]);
+    });
   } catch (error) {
     if (!isHandleInvalid(error)) throw error;
   }
