@@ -175,7 +175,15 @@ t.test("a template fills in its defaults; entered values stay", (t) => {
 });
 
 t.test("only changed disks of the template are requested", (t) => {
-  const before = draftFor(template, nothing, good);
+  const before = draftFor(
+    template,
+    {
+      ...nothing,
+      vbds: [{ position: "0", VDI: "d" }],
+      vdis: [{ id: "d", type: "VDI", size: 32 * GIB }],
+    },
+    good,
+  );
   const order = (change: Partial<Draft>) =>
     createOrder({ ...before, ...change }, before.disks);
   const { method, params } = order({});
@@ -201,6 +209,38 @@ t.test("only changed disks of the template are requested", (t) => {
   t.same(order({ disks: [] }).params["VDIs"], [
     { userdevice: "0", destroy: true },
   ]);
+  t.end();
+});
+
+t.test(
+  "if a template only describes its disks, a change requests all of them",
+  (t) => {
+    const before = draftFor(template, nothing, good);
+    const [first] = before.disks;
+    const more = { key: "n", name: "data", size: GIB, least: 1, sr: "" };
+    const requested = (disks: Draft["disks"]) =>
+      createOrder({ ...before, disks }, before.disks).params["VDIs"];
+    t.equal(requested([first!]), undefined);
+    t.same(requested([first!, more]), [
+      { userdevice: "0", size: 32 * GIB },
+      { name_label: "data", size: GIB },
+    ]);
+    t.same(requested([more]), [{ name_label: "data", size: GIB }]);
+    t.same(requested([]), [{ userdevice: "0", destroy: true }]);
+    t.end();
+  },
+);
+
+t.test("user data that cloud-init would ignore are a warning", (t) => {
+  t.same(codes({ cloudConfig: "users: []" }), {
+    cloudConfig: "cloudConfigHead",
+  });
+  for (const cloudConfig of [
+    "#cloud-config\n",
+    "#!/bin/sh\n",
+    "MIME-Version: 1",
+  ])
+    t.same(codes({ cloudConfig }), {});
   t.end();
 });
 

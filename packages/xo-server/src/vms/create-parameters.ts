@@ -37,7 +37,7 @@ const disk = Type.Object(
   {
     ...open,
     description:
-      "With `userdevice`: changes of the disk of the template at this position (name, SR, size), or its removal (`destroy`). Without: a disk to add.",
+      "With `userdevice`: changes of the disk of the template at this position (name, SR, size), or its removal (`destroy`). Without: a disk to add. Templates that only describe their disks (`template_info.disks`) create exactly the disks of this list.",
   },
 );
 

@@ -66,9 +66,27 @@ function bootOf({ boot, iso }: Draft): Record<string, Json> {
     : {};
 }
 
-/** Disks and VIFs of the template are included only when changed. */
+/**
+ * Disks of the template are included only when changed. If the template only
+ * describes its disks, the server creates exactly the included ones: any
+ * change includes all of them.
+ */
 function disksOf(
   { disks }: Draft,
+  template: readonly DiskDraft[],
+): readonly Json[] {
+  const changes = changedDisks(disks, template);
+  const isProvisioned = template.some((disk) => disk.isProvisioned === true);
+  if (changes.length === 0 || disks.length === 0 || !isProvisioned)
+    return changes;
+  return disks.map((disk) => ({
+    ...(disk.position === undefined ? {} : { userdevice: disk.position }),
+    ...diskOrder(disk),
+  }));
+}
+
+function changedDisks(
+  disks: readonly DiskDraft[],
   template: readonly DiskDraft[],
 ): readonly Json[] {
   const orders: Json[] = [];

@@ -22,6 +22,8 @@ export interface DiskDraft {
   readonly key: string;
   /** Id of the template's disk; undefined: an additional disk. */
   readonly position?: string;
+  /** The template only describes this disk (`template_info.disks`): the new VM's disk is created empty. */
+  readonly isProvisioned?: boolean;
   readonly name: string;
   /** Bytes. */
   readonly size: number;
@@ -149,7 +151,10 @@ function disksOf(
   });
   const provisioned = (template.template_info?.disks ?? []).map((disk, i) => {
     const { device: position = String(i), size = 0, SR: sr = "" } = disk;
-    return { key: position, position, name: "", size, least: 2 ** 20, sr };
+    return {
+      ...{ key: position, position, name: "", size, least: 2 ** 20, sr },
+      isProvisioned: true,
+    };
   });
   return own.length > 0 ? own : provisioned;
 }

@@ -45,6 +45,7 @@ export type ProblemCode =
   | "macTaken"
   | "macOfMany"
   | "cloudConfig"
+  | "cloudConfigHead"
   | "needsSet"
   | "quota"
   | "cpusOfHosts";
@@ -95,6 +96,18 @@ function* checkBase(draft: Draft, { takenNames }: PoolResources): Found {
     yield ["iso", { code: "iso", isWarning: true }];
   if (draft.networkConfig !== "" && draft.cloudConfig === "")
     yield ["cloudConfig", { code: "cloudConfig" }];
+  else if (!hasKnownHead(draft.cloudConfig))
+    yield ["cloudConfig", { code: "cloudConfigHead", isWarning: true }];
+}
+
+/**
+ * Whether cloud-init finds out by the first line what to do with user data:
+ * `#cloud-config`, `#!/bin/sh`, `## template: jinja`, MIME... It ignores other
+ * data, apart from a line in its log.
+ * Source: "User-data formats" of the documentation of cloud-init.
+ */
+function hasKnownHead(userData: string): boolean {
+  return userData === "" || /^(#|Content-Type:|MIME-Version:)/i.test(userData);
 }
 
 function* checkSize(draft: Draft, { hosts }: PoolResources): Found {

@@ -149,6 +149,8 @@ export const createVm: Messages["createVm"] = {
     macTaken: "MAC-Adresse von einer anderen VM verwendet",
     macOfMany: "Mehrere VMs können nicht dieselbe MAC-Adresse haben",
     cloudConfig: "Eine Netzwerkkonfiguration erfordert Benutzerdaten",
+    cloudConfigHead:
+      "cloud-init ignoriert Benutzerdaten, deren erste Zeile nicht „#cloud-config“ oder eine andere Kennung ist",
     needsSet: "Ein Ressourcen-Set auswählen",
     quota: "Übersteigt das Kontingent des Ressourcen-Sets",
   },

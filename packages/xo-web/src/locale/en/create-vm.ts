@@ -146,6 +146,8 @@ export const createVm = {
     macTaken: "MAC address in use by another VM",
     macOfMany: "Several VMs cannot share a MAC address",
     cloudConfig: "A network configuration requires user data",
+    cloudConfigHead:
+      "cloud-init ignores user data whose first line is not “#cloud-config” or another header",
     needsSet: "Select a resource set",
     quota: "Exceeds the quota of the resource set",
   },
