@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import sirv, { type RequestHandler } from "sirv";
 
@@ -22,12 +24,27 @@ export async function addWebPage(
     // sirv writes to Node's response, to which Fastify has not copied its headers yet.
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
+    // Sirv fails on ranges such as 5-2. Files of the page are small: a server may ignore ranges (RFC 9110, 14.2).
+    delete request.raw.headers.range;
+    endIfUnreadable(reply.raw);
     let isFound = true;
     serve(request.raw, reply.raw, () => {
       isFound = false;
     });
     if (isFound) reply.hijack();
     else reply.callNotFound();
+  });
+}
+
+/**
+ * Closes the connection if the file of a response cannot be read. Sirv lists the
+ * files once and has no listener for such errors, so that a file that an update
+ * has removed, or a lack of file descriptors, would end the process. The headers
+ * are written already.
+ */
+function endIfUnreadable(response: ServerResponse): void {
+  response.once("pipe", (file: Readable) => {
+    file.once("error", (error) => response.destroy(error));
   });
 }
 
