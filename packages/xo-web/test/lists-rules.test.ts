@@ -9,9 +9,11 @@ import {
   shownColumns,
   trackList,
 } from "../src/lists/column-choice.js";
+import type { Json } from "@xo-server/kit";
+import { VmsOfVbds } from "../src/objects/vms-of-vbds.js";
 import type { Column } from "../src/lists/column.js";
 import { columnsOf, fieldsOf } from "../src/lists/columns.js";
-import { mentioned, toCsv } from "../src/lists/csv.js";
+import { mentioned, mentionedVbds, toCsv } from "../src/lists/csv.js";
 import {
   groupPathsOf,
   groupTerm,
@@ -327,4 +329,35 @@ t.test("a file names objects and rounds figures", (t) => {
     "CPU (%),Host\r\n88.2,host h\r\n",
   );
   t.end();
+});
+
+t.test("a list and a file of disks name their VMs", async (t) => {
+  const users = columnOf("VDI", "users");
+  t.ok(users.isShown);
+  const rows = [
+    { id: "d", type: "VDI", $VBDs: ["b1", "b2"] },
+    { id: "e", type: "VDI", $VBDs: [] },
+  ];
+  t.same(mentionedVbds([users], rows), ["b1", "b2"]);
+  t.equal(
+    toCsv([users], ["VM"], rows, (id) => ({ b1: "web" })[id]),
+    'VM\r\n"web, b2"\r\n\r\n',
+  );
+
+  const asked: Json[] = [];
+  const vms = new VmsOfVbds((_method, params = {}) => {
+    asked.push((params as { ids: string[] }).ids);
+    return Promise.resolve({ rows: [{ id: "b1", VM: "v" }] });
+  });
+  vms.request(["b1"]);
+  vms.request(["b2"]);
+  t.equal(vms.vmOf("b1"), undefined);
+  await new Promise((resolve) => setTimeout(resolve));
+  await Promise.resolve();
+  t.same(asked, [["b1", "b2"]], "one request for all rows");
+  t.equal(vms.vmOf("b1"), "v");
+  t.equal(vms.vmOf("b2"), undefined, "not visible to this user");
+  vms.request(["b1"]);
+  await new Promise((resolve) => setTimeout(resolve));
+  t.equal(asked.length, 1, "what is known is not requested again");
 });

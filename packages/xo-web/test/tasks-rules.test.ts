@@ -231,11 +231,22 @@ t.test("the toast of a failed job names VM, repository and run", async (t) => {
 });
 
 t.test("XAPI tasks are named as the actions of the page", (t) => {
-  t.equal(taskName("Async.VM.clean_reboot", en), "Reboot");
-  t.equal(taskName("VM.pool_migrate", en), "Migrate");
-  t.equal(taskName("Async.VM.destroy", en), "Delete");
-  t.equal(taskName("VM.start_on", en), "Start on");
-  t.equal(taskName("Async.PBD.plug", en), "PBD.plug", "no such action");
-  t.equal(taskName("load balancer: P", en), "load balancer: P");
+  const named = (name: string) =>
+    taskName({ name, source: "ours", object: undefined }, en);
+  t.equal(named("Async.VM.clean_reboot"), "Reboot");
+  t.equal(named("VM.pool_migrate"), "Migrate");
+  t.equal(named("Async.VM.destroy"), "Delete");
+  t.equal(named("VM.start_on"), "Start on");
+  t.equal(named("Async.PBD.plug"), "PBD.plug", "no such action");
+  t.equal(named("load balancer: P"), "load balancer: P");
+  t.end();
+});
+
+t.test("tasks of a pool tell what is rebooted, as they link to a host", (t) => {
+  const named = (name: string) =>
+    taskName({ name, source: "pool", object: { type: "host", id: "h" } }, en);
+  t.equal(named("Async.VM.clean_reboot"), "Reboot (VM)");
+  t.equal(named("Async.host.reboot"), "Reboot");
+  t.equal(named("Async.PBD.plug"), "PBD.plug");
   t.end();
 });

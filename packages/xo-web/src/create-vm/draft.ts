@@ -152,7 +152,12 @@ function disksOf(
   const provisioned = (template.template_info?.disks ?? []).map((disk, i) => {
     const { device: position = String(i), size = 0, SR: sr = "" } = disk;
     return {
-      ...{ key: position, position, name: "", size, least: 2 ** 20, sr },
+      key: position,
+      position,
+      name: "",
+      size,
+      least: 2 ** 20,
+      sr,
       isProvisioned: true,
     };
   });

@@ -64,6 +64,13 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** The strings of a list; undefined for anything else. */
+export function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value)
+    ? value.filter((one) => typeof one === "string")
+    : undefined;
+}
+
 /** The number; undefined for anything else. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;

@@ -8,7 +8,8 @@ export type ColumnId = keyof Messages["lists"]["columns"];
  * How a value is shown. name: the link to the object; state: text and colour;
  * share: 0 to 1 as a bar; used: bytes of bytes as a bar; rate: bytes per second;
  * time: seconds since the epoch; about: the id of an object whose type is not
- * known; system: the name of an operating system.
+ * known; disk-vms: ids of the VBDs of a disk, as the names of their VMs; system: the
+ * name of an operating system.
  */
 export type ColumnKind =
   | "name"
@@ -27,6 +28,7 @@ export type ColumnKind =
   | "flag"
   | "count"
   | "about"
+  | "disk-vms"
   | "system";
 
 /** Bytes in use, and the total. */

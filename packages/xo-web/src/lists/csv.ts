@@ -15,7 +15,7 @@ const units: Partial<Readonly<Record<Column["kind"], string>>> = {
 /**
  * Rows as CSV (RFC 4180): names of objects, rounded figures, ISO times. The unit of a
  * figure is in the head of its column.
- * @param nameOf name of a mentioned object; undefined: its id is written
+ * @param nameOf name of a mentioned object, and of the VM of a VBD; undefined: its id is written
  */
 export function toCsv(
   columns: readonly Column[],
@@ -30,7 +30,13 @@ export function toCsv(
   const lines = rows.map((row) =>
     columns
       .map((column) => {
-        const value = plain(column, column.value(row));
+        const cell = column.value(row);
+        const value =
+          column.kind === "disk-vms"
+            ? vbdsIn(cell)
+                .map((vbd) => nameOf(vbd) ?? vbd)
+                .join(", ")
+            : plain(column, cell);
         const isMention = column.kind === "object" || column.kind === "about";
         return quote(isMention ? (nameOf(value) ?? value) : value);
       })
@@ -55,6 +61,20 @@ export function mentioned(
     }
   }
   return ids;
+}
+
+/** Ids of the VBDs in columns with the VMs of disks. */
+export function mentionedVbds(
+  columns: readonly Column[],
+  rows: readonly ObjectRow[],
+): readonly string[] {
+  return columns
+    .filter(({ kind }) => kind === "disk-vms")
+    .flatMap((column) => rows.flatMap((row) => vbdsIn(column.value(row))));
+}
+
+function vbdsIn(cell: ColumnValue): readonly string[] {
+  return Array.isArray(cell) ? (cell as readonly string[]) : [];
 }
 
 function plain(column: Column, value: ColumnValue): string {

@@ -7,6 +7,7 @@ import {
   object,
   shown,
   textOf,
+  textsOf,
   unsorted,
 } from "./column-of.js";
 import {
@@ -70,16 +71,22 @@ export const vdi: readonly Column[] = [
   name,
   shown(column("size", "bytes", 6)),
   shown(column("usage", "bytes", 6)),
-  shown(object("$SR", "SR")),
-  shown(column("VDI_type", "text", 6.5)),
-  shown(column("image_format", "text", 6)),
   shown(
     unsorted(
-      column("attached_to", "count", 6, {
+      column("users", "disk-vms", 11, {
         fields: ["$VBDs"],
-        value: (row) => countOf(row["$VBDs"]),
+        value: (row) => textsOf(row["$VBDs"]),
       }),
     ),
+  ),
+  shown(object("$SR", "SR")),
+  column("VDI_type", "text", 6.5),
+  shown(column("image_format", "text", 6)),
+  unsorted(
+    column("attached_to", "count", 6, {
+      fields: ["$VBDs"],
+      value: (row) => countOf(row["$VBDs"]),
+    }),
   ),
   column("cbt_enabled", "flag", 6),
   shown(pool),

@@ -1,9 +1,11 @@
 import { ref, type Ref } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
+import type { Call } from "../api/server-connection.js";
 import { useServer } from "../live/use-server.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { Column } from "./column.js";
-import { mentioned, toCsv } from "./csv.js";
+import { mentioned, mentionedVbds, toCsv } from "./csv.js";
+import { readVmsOfVbds } from "../objects/vms-of-vbds.js";
 import type { RowsRequest } from "./section-view.js";
 
 /** Maximum number of rows per request. */
@@ -66,6 +68,24 @@ async function readNames(
   return names;
 }
 
+/** Names of VMs, by the ids of their VBDs. */
+async function readVmNames(
+  call: Call,
+  vbds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const vms = await readVmsOfVbds(call, vbds);
+  const ids = new Set(vms.values());
+  // Snapshots and templates have disks, too.
+  const types = ["VM", "VM-snapshot", "VM-template", "VM-controller"];
+  const names = await readNames(
+    call,
+    new Map(types.map((type) => [type, ids])),
+  );
+  return new Map(
+    [...vms].map(([vbd, vm]): [string, string] => [vbd, names.get(vm) ?? vm]),
+  );
+}
+
 export interface CsvExport {
   /** Number of rows so far, while a file is being created. */
   readonly busy: Ref<number | undefined>;
@@ -96,7 +116,13 @@ export function useExport(fileName: string): CsvExport {
           },
         });
         const found = await readNames(call, mentioned(columns, rows));
-        const csv = toCsv(columns, names, rows, (id) => found.get(id));
+        const vms = await readVmNames(call, mentionedVbds(columns, rows));
+        const csv = toCsv(
+          columns,
+          names,
+          rows,
+          (id) => found.get(id) ?? vms.get(id),
+        );
         save(fileName, csv);
         return rows.length;
       } finally {

@@ -9,6 +9,7 @@ import {
 import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import { toFailure } from "../forms/failure.js";
+import type { AlarmRule } from "../settings/alarms/rule.js";
 import { useServer } from "../live/use-server.js";
 import { useToasts } from "../toasts/use-toasts.js";
 
@@ -21,6 +22,9 @@ export interface OpenAlarm {
   readonly severity: Severity;
   readonly type: string;
   readonly name: string;
+  readonly ruleId?: string;
+  /** Of the object, if it is known. */
+  readonly objectId?: string;
   readonly value?: number;
   readonly text?: string;
   readonly raisedAt: number;
@@ -31,7 +35,9 @@ export interface Alarms {
   /** The newest first; undefined: no permission. */
   readonly list: Readonly<ShallowRef<readonly OpenAlarm[] | undefined>>;
   /** Enabled alarm rules; undefined: no permission to read them. */
-  readonly rules: Readonly<ShallowRef<number | undefined>>;
+  readonly rules: Readonly<Ref<number | undefined>>;
+  /** Conditions, by the id of the rule: they tell the units of values. Empty without permission to read rules. */
+  readonly conditions: Readonly<Ref<ReadonlyMap<string, AlarmRule["on"]>>>;
   /** Only for a signed-in user. */
   readonly canAcknowledge: Readonly<Ref<boolean>>;
   acknowledge(id: string): Promise<void>;
@@ -45,7 +51,7 @@ export function useAlarms(): Alarms {
   const { call, session, view, onNotification } = useServer();
   const toasts = useToasts();
   const list = shallowRef<readonly OpenAlarm[]>();
-  const rules = shallowRef<number>();
+  const rules = shallowRef<readonly AlarmRule[]>();
   let isAsking = false;
   let isOld = false;
 
@@ -60,18 +66,16 @@ export function useAlarms(): Alarms {
       list.value = await read().catch((error: unknown) =>
         error instanceof RpcError ? undefined : list.value,
       );
-      rules.value = await countRules();
+      rules.value = await readRules();
     }
     isAsking = false;
   }
 
-  async function countRules(): Promise<number | undefined> {
+  async function readRules(): Promise<readonly AlarmRule[] | undefined> {
     if (session.user.value?.isAdmin !== true) return undefined;
     // Without an answer the number of rules is not shown.
     const all = await call("alarmRule.getAll").catch(() => null);
-    if (!Array.isArray(all)) return undefined;
-    return all.filter((one) => isObject(one) && one["enabled"] !== false)
-      .length;
+    return Array.isArray(all) ? all.filter(isRule) : undefined;
   }
 
   async function read(): Promise<readonly OpenAlarm[] | undefined> {
@@ -90,7 +94,12 @@ export function useAlarms(): Alarms {
   });
   return {
     list: readonly(list),
-    rules: readonly(rules),
+    rules: computed(
+      () => rules.value?.filter(({ enabled }) => enabled !== false).length,
+    ),
+    conditions: computed(
+      () => new Map((rules.value ?? []).map(({ id, on }) => [id, on])),
+    ),
     canAcknowledge: computed(() => session.user.value?.isGuest === false),
     async acknowledge(id) {
       try {
@@ -101,6 +110,12 @@ export function useAlarms(): Alarms {
       await load();
     },
   };
+}
+
+function isRule(value: Json): value is Json & AlarmRule {
+  return (
+    isObject(value) && typeof value["id"] === "string" && isObject(value["on"])
+  );
 }
 
 /** Checks the outline only: the server can be of another version than the page. */

@@ -31,7 +31,7 @@ export function toastOf(
     failed.length === 1 ? failedRunOf(reasonOf(failed[0]!)) : undefined;
   const link = run?.path === undefined ? {} : { runPath: run.path };
   if (ended.length === 1) {
-    const name = run?.jobName ?? taskName(first.name, messages);
+    const name = run?.jobName ?? taskName(first, messages);
     const template = tone === "good" ? text.done : text.failed;
     const detail = why(first);
     return {

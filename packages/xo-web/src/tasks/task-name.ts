@@ -1,5 +1,5 @@
 import type { Messages } from "../locale/messages.js";
-import { plainName } from "./task.js";
+import { plainName, type TaskItem } from "./task.js";
 
 /** Actions of the page that XAPI's methods implement under another name. */
 const aliases: Readonly<Record<string, string>> = {
@@ -14,8 +14,15 @@ const aliases: Readonly<Record<string, string>> = {
   "vdi.poolMigrate": "vdi.migrate",
 };
 
-/** The name of a task; of a XAPI method such as `Async.VM.clean_reboot` that of the action. */
-export function taskName(name: string, text: Messages): string {
+/**
+ * The name of a task; of a XAPI method such as `Async.VM.clean_reboot` that of
+ * the action. XAPI tasks tell the host that runs them, not their object: the
+ * class is added, so that the reboot of a VM is not taken for that of its host.
+ */
+export function taskName(
+  { name, source, object }: Pick<TaskItem, "name" | "source" | "object">,
+  text: Messages,
+): string {
   const plain = plainName(name).replace(/^Async\./, "");
   const [, className = "", method = ""] = /^(\w+)\.(\w+)$/.exec(plain) ?? [];
   const camel = method.replace(/_([a-z])/g, (_, letter: string) =>
@@ -24,5 +31,12 @@ export function taskName(name: string, text: Messages): string {
   const id = `${className.toLowerCase()}.${camel}`;
   const names: Readonly<Record<string, string>> = text.actions.names;
   const action = aliases[id] ?? id;
-  return Object.hasOwn(names, action) ? names[action]!.replace("…", "") : plain;
+  if (!Object.hasOwn(names, action)) return plain;
+  const label = names[action]!.replace("…", "");
+  if (source !== "pool" || className === object?.type) return label;
+  const { types } = text.objects;
+  const noun = Object.hasOwn(types, className)
+    ? types[className as keyof typeof types].one
+    : className;
+  return `${label} (${noun})`;
 }

@@ -41,7 +41,9 @@ export function usePool(pool: () => string) {
     hosts: hosts.rows,
     srs: srs.rows,
     networks: networks.rows,
-    isKnown: vms.isKnown,
+    isKnown: computed(
+      () => vms.isKnown.value && hosts.total.value !== undefined,
+    ),
     capacity: computed(() =>
       capacityOf(hosts.rows.value, vms.table.value, srs.rows.value),
     ),

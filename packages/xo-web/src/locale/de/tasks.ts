@@ -44,6 +44,7 @@ export const tasks: Messages["tasks"] = {
     ours: "Server",
     pool: "Pools",
   },
+  onHost: "auf",
   ofPool: "Pool-Aufgabe",
   partsOf: "Teilaufgaben von {name}",
   cancelOf: "{name} abbrechen",

@@ -88,6 +88,8 @@ export const topology: Messages["topology"] = {
     shared: "Geteilt",
     local: "Lokal",
     removable: "Wechseldatenträger und ISO-Bibliotheken",
+    poolsLead:
+      "Wählen Sie einen Pool, um die Belegung seines Speichers zu sehen.",
     lead: "Wählen Sie ein SR aus, um seine Belegung zu sehen.",
     used: "{used} von {size} verwendet",
     allocated: "{size} für Festplatten zugewiesen, {times}× die Speichergröße",

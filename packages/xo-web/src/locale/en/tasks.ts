@@ -43,6 +43,7 @@ export const tasks = {
     pool: "Pools",
   },
   ofPool: "pool task",
+  onHost: "on",
   partsOf: "Subtasks of {name}",
   cancelOf: "Cancel {name}",
   left: "{span} remaining",

@@ -82,6 +82,7 @@ export const topology = {
     shared: "Shared",
     local: "Local",
     removable: "Removable drives and ISO libraries",
+    poolsLead: "Select a pool to see the usage of its storage.",
     lead: "Select an SR to see its usage.",
     used: "{used} of {size} used",
     allocated: "{size} allocated to disks, {times}× the storage size",
