@@ -37,6 +37,11 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
       error: { code: 16, message: "VLAN 77 on this PIF already exists" },
     });
     await untilGone("networks", "name_label:/^again$/");
+    const trunkless = { pool: pool!.id, name: "trunkless", vlan: 78 };
+    t.match(await admin.call("network.create", trunkless), {
+      error: { code: 10, data: { reason: /vlan 78 needs pif/ } },
+    });
+    t.same(await list("networks", "name_label:/^trunkless$/"), []);
     await admin.ask("network.set", {
       id: office,
       name_label: "desk",

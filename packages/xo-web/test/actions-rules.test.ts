@@ -11,7 +11,11 @@ import {
   failureMessage,
 } from "../src/actions/plan/error-message.js";
 import { createPlan } from "../src/actions/plan/create-plan.js";
-import { problemOf, type Field } from "../src/actions/plan/action-form.js";
+import {
+  problemOf,
+  type Field,
+  type Values,
+} from "../src/actions/plan/action-form.js";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
@@ -365,6 +369,9 @@ t.test("fields report missing and out-of-range values", (t) => {
   const vlan: Field = { kind: "number", id: "v", label: "", most: 4094 };
   t.equal(problemOf(vlan, 4095), "tooLarge");
   t.equal(problemOf({ ...vlan, isOptional: true }, null), undefined);
+  const besidePif: Field = { ...vlan, isOptional: true, isRequiredWith: "pif" };
+  t.equal(problemOf(besidePif, null, { pif: "eth0" }), "missing");
+  t.equal(problemOf(besidePif, null, { pif: null }), undefined);
   const compression: Field = {
     kind: "choice",
     id: "compress",
@@ -376,5 +383,23 @@ t.test("fields report missing and out-of-range values", (t) => {
   };
   t.equal(problemOf(compression, ""), undefined, "none is a choice");
   t.equal(problemOf(compression, null), "missing");
+  t.end();
+});
+
+t.test("a network with a VLAN needs an interface, and the reverse", (t) => {
+  const create = action("pool.createNetwork");
+  const localization = { text: en, formats: new Formats("en", en) };
+  const { fields = [] } = create.formOf!(
+    [{ id: "p", type: "pool" }],
+    localization,
+  )!;
+  const problems = (values: Values) =>
+    fields
+      .filter((field) => problemOf(field, values[field.id] ?? null, values))
+      .map(({ id }) => id);
+  t.same(problems({ name: "n" }), []);
+  t.same(problems({ name: "n", vlan: 77 }), ["pif"]);
+  t.same(problems({ name: "n", pif: "x" }), ["vlan"]);
+  t.same(problems({ name: "n", pif: "x", vlan: 77 }), []);
   t.end();
 });

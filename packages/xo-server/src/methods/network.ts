@@ -1,3 +1,4 @@
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
@@ -76,6 +77,12 @@ export const networkCreate = defineOperation({
     example,
   }),
   handler: async ({ pool, pif, vlan = 0, ...input }, context) => {
+    // A private network without the VLAN is not what was requested.
+    if (pif === undefined && vlan > 0)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `vlan ${vlan} needs pif, the id of the PIF that carries it`,
+        param: "pif",
+      });
     if (pif !== undefined) context.check("operate:use", "PIF", pif);
     const trunk = pif && context.objects.get(pif, "PIF").ref;
     const { xapi, ref, id } = await make(context, pool, input);

@@ -41,7 +41,7 @@ export const poolActions: readonly Action[] = [
     id: "pool.createNetwork",
     icon: Network,
     formOf: ([object], { text }) => ({ fields: networkFields(object, text) }),
-    operation: (_, { pif, vlan, ...input }) =>
+    operation: (_, { pif, vlan = 0, ...input }) =>
       pif === undefined
         ? {
             method: "network.createInternal",
@@ -51,7 +51,7 @@ export const poolActions: readonly Action[] = [
         : {
             method: "network.create",
             idParameter: "pool",
-            params: { ...input, pif, vlan: vlan ?? 0 },
+            params: { ...input, pif, vlan },
           },
     createdType: "network",
   }),
@@ -328,6 +328,7 @@ function networkFields(
       ...pifField(pool, WITH_VLANS),
       id: "pif",
       isOptional: true,
+      isRequiredWith: "vlan",
       label: names.pif,
       hint: names.pifHint,
     },
@@ -335,6 +336,7 @@ function networkFields(
       kind: "number",
       id: "vlan",
       isOptional: true,
+      isRequiredWith: "pif",
       least: 0,
       most: 4094,
       label: names.vlan,

@@ -8,6 +8,8 @@ interface FieldBase {
   readonly label: string;
   readonly hint?: string;
   readonly isOptional?: boolean;
+  /** Id of another field: if that has a value, this one is required. */
+  readonly isRequiredWith?: string;
 }
 
 /** Fields of a dialog. */
@@ -85,13 +87,24 @@ function firstOf(field: Field & { readonly kind: "choice" }): Json {
 
 export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
 
-/** Problem of the value of a field. */
-export function problemOf(field: Field, value: Json): FieldProblem | undefined {
+/**
+ * Problem of the value of a field.
+ * @param others values of the form
+ */
+export function problemOf(
+  field: Field,
+  value: Json,
+  others: Values = {},
+): FieldProblem | undefined {
   // Whether the choice has an option "None".
   if (field.kind === "choice" && field.options.some(({ id }) => id === value))
     return undefined;
-  const isEmpty = value === null || value === "";
-  if (isEmpty) return field.isOptional === true ? undefined : "missing";
+  if (isEmpty(value)) {
+    const isNeeded =
+      field.isRequiredWith !== undefined &&
+      !isEmpty(others[field.isRequiredWith] ?? null);
+    return field.isOptional === true && !isNeeded ? undefined : "missing";
+  }
   if (field.kind !== "number" && field.kind !== "size") return undefined;
   if (typeof value !== "number" || !Number.isFinite(value)) return "missing";
   if (field.least !== undefined && value < field.least) return "tooSmall";
@@ -99,11 +112,13 @@ export function problemOf(field: Field, value: Json): FieldProblem | undefined {
   return most !== undefined && value > most ? "tooLarge" : undefined;
 }
 
+function isEmpty(value: Json): boolean {
+  return value === null || value === "";
+}
+
 /** The values, without empty ones. */
 export function nonEmptyValues(values: Values): Record<string, Json> {
   return Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) => value !== null && value !== "",
-    ),
+    Object.entries(values).filter(([, value]) => !isEmpty(value)),
   );
 }
