@@ -147,6 +147,20 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     t.same(await violations(page), []);
     const button = dialog.getByRole("button", { name: "Delete" });
     t.ok(await button.isDisabled());
+    await button.hover({ force: true });
+    const [ink, ground] = await button.evaluate((element) => {
+      const { color, backgroundColor } = getComputedStyle(element);
+      return [color, backgroundColor];
+    });
+    t.match(ink, /^rgb\((\d\d|1[0-4]\d), /, `dark text on ${ground}`);
+    t.ok(
+      await dialog.evaluate((element) =>
+        element
+          .querySelector(".ui-dialog-body")!
+          .contains(document.activeElement),
+      ),
+      "a field has the focus, not the close button",
+    );
     await dialog.getByLabel(/^Type/).fill(name);
     await button.click();
     await toast(page, `Delete: ${name}`).filter({ hasText: "Done" }).waitFor();
