@@ -2,7 +2,7 @@ import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { ApiSession } from "../api-session.js";
 import { createRepository } from "../backup/repository-folders.js";
-import { runJob, smallDisks } from "../backup/vm-with-disks.js";
+import { MIB, runJob, smallDisks } from "../backup/vm-with-disks.js";
 import { ConsoleClient, opened } from "../console-client.js";
 import { StatusPage } from "../status-page.js";
 import { BalancedClient } from "./balanced-client.js";
@@ -150,12 +150,22 @@ t.test("a server that cannot reach a pool", { skip }, async (t) => {
       name: "nightly",
       vms: [vm.id],
       repositories: [repository],
-      retention: { keepLast: 1 },
-      preferNbd: false,
+      retention: { keepLast: 10 },
     };
-    const id = String(await api.ask("job.create", { job }));
-    const run = await runJob(api, id);
-    t.equal(run.status, "success", JSON.stringify(run));
+    const write = { vdi: vm.disks[0], pattern: "sequential", seed: 1 };
+    await fetch(`${group.pool.url}/sim/write`, {
+      method: "POST",
+      body: JSON.stringify({ ...write, bytes: 4 * MIB }),
+    });
+    for (const preferNbd of [false, true]) {
+      const settings = { ...job, preferNbd };
+      const id = String(await api.ask("job.create", { job: settings }));
+      const run = await runJob(api, id);
+      t.equal(run.status, "success", JSON.stringify(run));
+      const [disk] = run.vms[0]!.repositories![0]!.disks!;
+      const expected = preferNbd ? "nbd" : "vhd";
+      t.equal(disk!.source, expected, JSON.stringify(disk));
+    }
   });
 
   await t.test("uses a third one when that one is killed", async (t) => {

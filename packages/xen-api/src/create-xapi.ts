@@ -12,6 +12,7 @@ import { isReadingMethod } from "./method-policy.js";
 import { FormerCoordinator } from "./former-coordinator.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
+import { listenForNbd } from "./nbd-server.js";
 import { openMember } from "./open-member.js";
 import type {
   CallOptions,
@@ -72,6 +73,7 @@ export function createXapi(options: XapiOptions): Xapi {
         ? Promise.reject(readOnly(`PUT ${more.path}`))
         : scrubErrors(components.streams.put(body, more)),
     streamTarget: (more) => scrubErrors(components.streams.target(more)),
+    nbdSocket: (server) => scrubErrors(listenForNbd(components, server)),
     // A console gives full control of the VM or host behind it.
     connectStream: (more) =>
       settings.readOnly

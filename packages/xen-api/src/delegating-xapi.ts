@@ -99,6 +99,10 @@ export class DelegatingXapi implements Xapi {
     return this.xapi.streamTarget(options);
   }
 
+  nbdSocket(server: Parameters<Xapi["nbdSocket"]>[0]) {
+    return this.xapi.nbdSocket(server);
+  }
+
   connectStream(options: StreamOptions) {
     return this.xapi.connectStream(options);
   }

@@ -1,3 +1,4 @@
+import type { NbdAddress } from "./nbd-server.js";
 import type { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { DecodePriority, RecordBatch, Ref } from "@xo-server/model";
@@ -247,11 +248,17 @@ export interface Xapi {
    * `host` is the right member.
    */
   streamTarget(options: StreamOptions): Promise<StreamTarget>;
+  /**
+   * For another process that reads a disk by NBD.
+   * @returns path of a Unix socket by which it reaches the server, if the pool is reached indirectly; undefined: it connects to the server itself
+   * @throws XoError NOT_CONNECTED, UNREACHABLE
+   */
+  nbdSocket(server: NbdAddress): Promise<string | undefined>;
   /** HTTP CONNECT: a bidirectional byte stream, for consoles. */
   connectStream(options: StreamOptions): Promise<Duplex>;
   /**
    * Opens a connection to a member for another client of the pool, which starts TLS. Nothing is sent on it.
-   * @param member URL, as in XapiOptions.hosts
+   * @param member URL, as in XapiOptions.hosts, or of an NBD server as `nbdSocket` has requested it
    * @throws XoError UNSUPPORTED: it is not a known member, or not reached directly
    */
   openMember(member: string, signal: AbortSignal): Promise<Socket>;

@@ -38,12 +38,13 @@ async function createCluster(t: Test, key?: string) {
 
 type Cluster = Awaited<ReturnType<typeof createCluster>>;
 
-/** A member of a pool that returns what it receives. */
-async function startMember(t: Test) {
+/** A member of a pool that returns what it receives. @param greeting is sent first */
+async function startMember(t: Test, greeting = "") {
   const sockets: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.push(socket);
     socket.on("error", () => undefined);
+    socket.write(greeting);
     socket.pipe(socket);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -164,6 +165,20 @@ t.test("bytes pass between a server and a member", async (t) => {
 });
 
 t.test(
+  "nothing is lost of what is sent before the tunnel is answered, as NBD servers do",
+  async (t) => {
+    const cluster = await createCluster(t);
+    await addHelper(t, cluster, await startMember(t, "NBDMAGIC"));
+    const { route } = createClient(cluster);
+    for (let i = 0; i < 20; i++) {
+      const { socket } = await route.connect(MEMBER, never);
+      t.equal(await read(socket), "NBDMAGIC");
+      socket.destroy();
+    }
+  },
+);
+
+t.test(
   "other processes of this machine reach a member through a socket",
   async (t) => {
     const cluster = await createCluster(t);
@@ -174,6 +189,23 @@ t.test(
     t.equal(await route.listen(MEMBER), path, "one socket for each member");
     const other = client.routeOf("q");
     t.not(await other.listen(MEMBER), path, "pools have their own");
+
+    const nbd = await route.listen("nbd://192.0.2.1:10809/OpaqueRef:a");
+    t.not(nbd, path);
+    t.equal(
+      await route.listen("nbd://192.0.2.1:10809/OpaqueRef:b"),
+      nbd,
+      "one socket for all disks of an NBD server",
+    );
+    const disk = connect(nbd);
+    disk.write("x");
+    await read(disk);
+    disk.destroy();
+    t.same(
+      helper.requested.splice(0),
+      ["nbd://192.0.2.1:10809/OpaqueRef:b"],
+      "for the last disk",
+    );
 
     for (const text of ["abc", "def"]) {
       const socket = connect({ path, allowHalfOpen: true });

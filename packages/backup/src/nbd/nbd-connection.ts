@@ -84,7 +84,8 @@ export class NbdConnection {
   ): Promise<NbdConnection> {
     const address = { host: server.address, port: server.port };
     const name = nameOfServer(server);
-    const socket = await dial(address, undefined);
+    const { socketPath } = server;
+    const socket = await dial({ ...address, socketPath }, undefined);
     const timer = setTimeout(
       () => socket.destroy(new Error(`no handshake within ${stallMs} ms`)),
       stallMs,

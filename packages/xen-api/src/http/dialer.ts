@@ -58,16 +58,20 @@ export class Dialer {
    * @returns path of a Unix socket by which it reaches the member
    * @throws XoError UNREACHABLE
    */
-  async listen(address: Address): Promise<string> {
+  listen(address: Address): Promise<string> {
+    return this.listenTo(addressUrl(address), addressName(address));
+  }
+
+  /**
+   * The same for something else in the pool, which is not reached directly.
+   * @param name for errors
+   */
+  async listenTo(url: string, name: string): Promise<string> {
     try {
-      return await this.#options.route!.listen(addressUrl(address));
+      return await this.#options.route!.listen(url);
     } catch (error) {
       const { message: reason } = error as Error;
-      throw new XoError(
-        "UNREACHABLE",
-        { address: addressName(address), reason },
-        error,
-      );
+      throw new XoError("UNREACHABLE", { address: name, reason }, error);
     }
   }
 

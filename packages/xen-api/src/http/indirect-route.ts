@@ -19,6 +19,7 @@ export interface IndirectRoute {
   connect(member: string, signal: AbortSignal): Promise<IndirectConnection>;
   /**
    * For other processes on this machine.
+   * @param member also the URL of an NBD server: one socket for each server, whatever the disk
    * @returns path of a Unix socket: each connection to it is one to the member
    * @throws Error it cannot be created
    */

@@ -63,7 +63,9 @@ export function upgradeAtPeer(
     const onAbort = () => socket.destroy();
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const response = await upgraded(sent);
+      const { response, head } = await upgraded(sent);
+      // The other end may be the first to send in the new protocol, and its bytes come with the response.
+      if (head.length > 0) socket.unshift(head);
       // Node.js has detached the socket from the request: nothing listens for its errors.
       socket.on("error", () => undefined);
       return { socket, headers: response.headers };
@@ -73,14 +75,20 @@ export function upgradeAtPeer(
   });
 }
 
-async function upgraded(sent: ClientRequest): Promise<IncomingMessage> {
-  const [kind, response] = await Promise.race(
+async function upgraded(
+  sent: ClientRequest,
+): Promise<{ response: IncomingMessage; head: Buffer }> {
+  const [kind, response, head] = await Promise.race(
     ["upgrade", "response"].map(async (event) => {
-      const [first] = (await once(sent, event)) as [IncomingMessage];
-      return [event, first] as const;
+      const [first, , bytes] = (await once(sent, event)) as [
+        IncomingMessage,
+        Socket?,
+        Buffer?,
+      ];
+      return [event, first, bytes ?? Buffer.alloc(0)] as const;
     }),
   );
-  if (kind === "upgrade") return response;
+  if (kind === "upgrade") return { response, head };
   throw new PeerRefusal(await readRefusal(response));
 }
 

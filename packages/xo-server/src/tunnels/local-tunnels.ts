@@ -10,7 +10,7 @@ import { Tunnel } from "./tunnel.js";
 /** A member of a pool. */
 export interface TunnelTarget {
   readonly poolId: string;
-  /** URL. */
+  /** URL; that of an NBD server ends with a disk, by which the other server asks XAPI for its address. */
   readonly member: string;
 }
 
@@ -32,6 +32,8 @@ export class LocalTunnels {
   readonly #options: LocalTunnelsOptions;
   /** By pool and member. */
   readonly #paths = new Map<string, Promise<string>>();
+  /** The last one of each path: a disk of before may have been deleted. */
+  readonly #targets = new Map<string, TunnelTarget>();
   readonly #servers = new Set<Server>();
   readonly #clients = new Set<Socket>();
   #folder: Promise<string> | undefined;
@@ -43,10 +45,11 @@ export class LocalTunnels {
 
   /** @returns path of the socket; it exists until the server stops. @throws Error it cannot be created */
   pathTo(target: TunnelTarget): Promise<string> {
-    const key = JSON.stringify([target.poolId, target.member]);
+    const key = JSON.stringify([target.poolId, withoutDisk(target.member)]);
+    this.#targets.set(key, target);
     let path = this.#paths.get(key);
     if (path === undefined) {
-      path = this.#listen(target, String(this.#paths.size));
+      path = this.#listen(key, String(this.#paths.size));
       this.#paths.set(key, path);
       // The caller gets the error, and the next one tries again.
       path.catch(() => this.#paths.delete(key));
@@ -64,11 +67,11 @@ export class LocalTunnels {
       await rm(folder, { recursive: true, force: true });
   }
 
-  async #listen(target: TunnelTarget, name: string): Promise<string> {
+  async #listen(key: string, name: string): Promise<string> {
     const path = join(await this.#openFolder(), name);
     const options = { allowHalfOpen: true, pauseOnConnect: true };
     const server = createServer(options, (client) => {
-      void this.#pass(target, client);
+      void this.#pass(this.#targets.get(key)!, client);
     });
     this.#servers.add(server);
     server.listen(path);
@@ -108,4 +111,9 @@ export class LocalTunnels {
       client.destroy();
     }
   }
+}
+
+/** `nbd://192.0.2.1:10809` of `nbd://192.0.2.1:10809/OpaqueRef:...`. */
+function withoutDisk(member: string): string {
+  return member.replace(/^(nbd:\/\/[^/]+)\/.*/, "$1");
 }

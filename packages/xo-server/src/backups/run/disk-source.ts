@@ -152,7 +152,9 @@ async function nbdSource(
     return {
       type: "nbd",
       exportName: String(first["exportname"]),
-      servers: all.map(toServer),
+      servers: await Promise.all(
+        all.map((one) => toServer(xapi, one, snapshot.ref)),
+      ),
     };
   } catch (error) {
     reasons.push(`NBD cannot be used: ${messageOf(error)}`);
@@ -160,11 +162,21 @@ async function nbdSource(
   }
 }
 
-function toServer(info: XapiRecord): NbdServer {
-  const { address, port, cert } = info;
+/** @throws XoError UNREACHABLE */
+async function toServer(
+  xapi: Xapi,
+  info: XapiRecord,
+  vdi: Ref,
+): Promise<NbdServer> {
+  const server = {
+    address: String(info["address"]),
+    port: Number(info["port"]),
+  };
+  const { cert } = info;
+  const socketPath = await xapi.nbdSocket({ ...server, vdi });
   return {
-    address: String(address),
-    port: Number(port),
+    ...server,
+    ...(socketPath === undefined ? {} : { socketPath }),
     ...(typeof cert === "string" && cert !== ""
       ? { tls: { certificates: cert } }
       : {}),
