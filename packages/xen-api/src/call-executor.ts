@@ -45,6 +45,8 @@ export interface CallRequest {
   readonly idempotent?: boolean | undefined;
   /** See SendOptions. */
   readonly beforeSend?: ((session: string) => void) | undefined;
+  /** See AsyncCallOptions; may be called several times. */
+  readonly onUnanswered?: ((via: string) => void) | undefined;
   /** See RpcRequest. */
   readonly headers?: Readonly<Record<string, string>>;
   /** False: a failure is reported to the session, but the call is not retried. Default true. */
@@ -192,6 +194,7 @@ export class CallExecutor {
       startTimeoutMs = answerLimitMs(method, params),
       stallTimeoutMs = STALL_MS,
       beforeSend,
+      onUnanswered,
       headers,
     } = request;
     const { address, encoding, session } = connected;
@@ -222,7 +225,10 @@ export class CallExecutor {
       request.isBlocking === true
         ? await this.#options.rpc.send(sent)
         : await this.#options.queue.run(priority, signal, (leave) =>
-            this.#sendWatched(sent, connected, leave),
+            this.#sendWatched(sent, connected, (via) => {
+              leave();
+              onUnanswered?.(via);
+            }),
           );
     this.bytesReceived += bytes;
     if (answer.outcome === "failure") throw toXapiError(answer.error, method);
@@ -231,12 +237,12 @@ export class CallExecutor {
 
   /**
    * While the answer is overdue, it is checked whether the coordinator answers at all.
-   * @param leave see CallQueue.run
+   * @param onOtherWay called now and then while the member is reached in another way
    */
   async #sendWatched(
     request: RpcRequest,
     connected: Connected,
-    leave: () => void,
+    onOtherWay: (via: string) => void,
   ): Promise<RpcAnswer> {
     const { clock, rpc, session } = this.#options;
     const { patienceMs: ms } = this.#options;
@@ -245,7 +251,7 @@ export class CallExecutor {
       const error = new XoError("CALL_TIMEOUT", { method, ms });
       void session.probe(connected, error);
     }, ms);
-    const stopChecking = this.#checkMember(connected.address, leave);
+    const stopChecking = this.#checkMember(connected.address, onOtherWay);
     const stop = () => {
       clock.clearTimeout(probing);
       stopChecking();
@@ -268,12 +274,16 @@ export class CallExecutor {
    * not working on it, and an action may wait for its answer for a minute. Most clients have no other way: they need no second timer for each call.
    * @returns a function that ends the checks
    */
-  #checkMember(address: Address, leave: () => void): () => void {
+  #checkMember(
+    address: Address,
+    onOtherWay: (via: string) => void,
+  ): () => void {
     const { clock, dialer } = this.#options;
     if (!dialer.hasOtherWay) return () => undefined;
     const check = () => {
-      if (dialer.viaOf(address) === undefined) dialer.check(address);
-      else leave();
+      const via = dialer.viaOf(address);
+      if (via === undefined) dialer.check(address);
+      else onOtherWay(via);
       timer = clock.setTimeout(check, CHECK_MS);
     };
     let timer = clock.setTimeout(check, CHECK_MS);

@@ -148,6 +148,17 @@ async function search(
   return undefined;
 }
 
+function once<T>(
+  listener: ((value: T) => void) | undefined,
+): ((value: T) => void) | undefined {
+  let isCalled = false;
+  return (value) => {
+    if (isCalled) return;
+    isCalled = true;
+    listener?.(value);
+  };
+}
+
 interface Start {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -168,6 +179,7 @@ async function send(
     timeoutMs: settings.callTimeoutMs,
     signal,
     beforeSend: options.beforeSend,
+    onUnanswered: once(options.onUnanswered),
     headers: toHeaders(options.marks),
   });
   if (typeof ref === "string") return ref;

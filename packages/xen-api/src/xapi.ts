@@ -65,6 +65,12 @@ export interface AsyncCallOptions extends SendOptions {
   readonly signal?: AbortSignal;
   /** Called with the reference of the task when it has started; persist it to find the task after a restart. */
   readonly onTask?: (task: Ref) => void;
+  /**
+   * Called once if the call is not answered, and the pool is reached in another way now than when it was sent: it may
+   * have been lost. It is waited for until its time limit, as it may still arrive.
+   * @param via name of what the pool is reached through
+   */
+  readonly onUnanswered?: (via: string) => void;
   /** The ended task is destroyed on the pool only after this has resolved. */
   readonly keepUntil?: Promise<unknown>;
 }

@@ -598,3 +598,18 @@ t.test(
     end();
   },
 );
+
+t.test("a task shows that an action may be lost", async (t) => {
+  const callAsync: Xapi["callAsync"] = async (_method, _params, options) => {
+    options?.onUnanswered?.("xo2");
+  };
+  const session = () => Promise.resolve("session");
+  const objects = objectsOn({ callAsync, session } as unknown as Xapi);
+  const { tasks } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  await objects.forTask(work).get("v").xapi.callAsync("VM.start", []);
+  t.match(await tasks.get(id, ada), {
+    tasks: [{ warnings: [{ message: /reached through xo2 now/ }] }],
+  });
+  end();
+});

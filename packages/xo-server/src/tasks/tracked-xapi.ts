@@ -46,6 +46,11 @@ export class TrackedXapi extends FencedXapi {
             this.xapi.callAsync(method, params, {
               ...withPart(part, options),
               ...sending,
+              onUnanswered: (via) => {
+                part.warn(
+                  `no answer, and the pool is reached through ${via} now: the request may have been lost. It is waited for, at most two minutes, as it may still arrive`,
+                );
+              },
               onTask: (ref) => {
                 onAnswer();
                 log.noteReference(ref);
