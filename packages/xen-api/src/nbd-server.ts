@@ -1,16 +1,8 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import type { Socket } from "node:net";
 import type { XapiComponents } from "./components.js";
 import { dialUnencrypted } from "./http/dial.js";
-
-/** An NBD server of a pool, as `VDI.get_nbd_info` names it. */
-export interface NbdAddress {
-  /** IP address. */
-  readonly address: string;
-  readonly port: number;
-  /** A disk that it shows. */
-  readonly vdi: Ref;
-}
+import type { NbdAddress } from "./xapi.js";
 
 /** The server as URL, by which another client of the pool connects to it: `nbd://192.0.2.1:10809/OpaqueRef:...`. */
 function toUrl({ address, port, vdi }: NbdAddress): string {

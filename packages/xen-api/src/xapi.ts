@@ -1,4 +1,3 @@
-import type { NbdAddress } from "./nbd-server.js";
 import type { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { DecodePriority, RecordBatch, Ref } from "@xo-server/model";
@@ -176,6 +175,15 @@ export interface StreamTarget {
   readonly tls?: { readonly certificate: string };
   /** Path of a Unix socket through which the host is reached; absent: by the URL. */
   readonly socketPath?: string;
+}
+
+/** An NBD server of a pool, as `VDI.get_nbd_info` names it. */
+export interface NbdAddress {
+  /** IP address. */
+  readonly address: string;
+  readonly port: number;
+  /** A disk that it shows. */
+  readonly vdi: Ref;
 }
 
 /** Counters since the client was created. */

@@ -421,7 +421,7 @@ t.test(
 );
 
 t.test(
-  "a caller is told that an action may be lost, long before its time limit",
+  "a caller is notified that an action may be lost, long before its time limit",
   async (t) => {
     const { xapi, network, clock, pool } = await setUp(t);
     await xapi.connect();
@@ -430,19 +430,19 @@ t.test(
         method === "Async.VM.start" ? { silent: true } : undefined,
       ),
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     const start = xapi.callAsync("VM.start", ["OpaqueRef:a", false, false], {
-      onUnanswered: (via) => told.push(via),
+      onUnanswered: (via) => reported.push(via),
     });
     start.catch(() => undefined);
     await until(() =>
       pool.calls.some(({ method }) => method === "Async.VM.start"),
     );
     network.drop();
-    const ms = await msUntil(clock, () => told.length > 0);
+    const ms = await msUntil(clock, () => reported.length > 0);
     t.ok(ms < 12_000, `${ms} ms`);
     const later = clock.now() + 10_000;
     await msUntil(clock, () => clock.now() > later);
-    t.same(told, ["xo2"], "once");
+    t.same(reported, ["xo2"], "once");
   },
 );
