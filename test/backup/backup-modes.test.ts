@@ -1,7 +1,13 @@
 import t, { type Test } from "tap";
 import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
-import { leftovers, runJob, withSmallDisks } from "./vm-with-disks.js";
+import {
+  leftovers,
+  MIB,
+  runJob,
+  withSmallDisks,
+  write,
+} from "./vm-with-disks.js";
 
 t.comment("timeout=300000");
 
@@ -108,3 +114,26 @@ t.test("a VM that is deleted during its backup is named as such", async (t) => {
     "it is not tried again, and the pool is not called disconnected",
   );
 });
+
+t.test(
+  "if NBD fails, the next backup reads the difference to the last one",
+  async (t) => {
+    const { pools, vm, run } = await open(t, {});
+    t.match(await run(), { status: "success" });
+    const [disk] = vm.disks;
+    write(pools[0]!, disk!, 4 * MIB, 65_536);
+    pools[0]!.faults.set("drop", { value: true, method: "nbd" });
+    const { vms } = await run();
+    const [stored] = vms[0]?.repositories ?? [];
+    t.match(stored, {
+      status: "success",
+      mode: "incremental",
+      disks: [{ source: "vhd-delta", reasons: [/NBD/] }],
+    });
+    t.equal(stored!.disks![0]!.read, 2 * MIB, "the block of the VHD file");
+    pools[0]!.faults.set("drop", false);
+    write(pools[0]!, disk!, 5 * MIB, 65_536);
+    const next = await run();
+    t.match(next.vms[0]?.repositories, [{ mode: "incremental" }]);
+  },
+);

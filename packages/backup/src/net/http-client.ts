@@ -208,14 +208,17 @@ export function checkStatus(name: string, response: IncomingMessage): void {
   response.destroy();
   const to =
     headers.location === undefined ? "" : ` to ${hostOf(headers.location)}`;
-  const why =
-    statusCode === 401
-      ? ": the session has ended, because the pool has another coordinator or its toolstack was restarted; start it again"
-      : "";
   throw new RepositoryError(
     "transfer-failed",
-    `${name}: it answers with status ${statusCode}${to}${why}`,
+    `${name}: it answers with status ${statusCode}${to}${meaningOf(statusCode)}`,
   );
+}
+
+/** What a status of a pool means to users. */
+function meaningOf(statusCode: number): string {
+  return statusCode === 401
+    ? ": the session has ended, because the pool has another coordinator or its toolstack was restarted; start it again"
+    : "";
 }
 
 function hostOf(location: string): string {
@@ -289,7 +292,9 @@ async function reasonOf(
   try {
     const { statusCode = 0 } = await responded;
     if (statusCode < 300) return closed;
-    return new Error(`it answers with status ${statusCode}`);
+    return new Error(
+      `it answers with status ${statusCode}${meaningOf(statusCode)}`,
+    );
   } catch (error) {
     return error;
   }

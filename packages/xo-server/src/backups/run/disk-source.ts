@@ -92,6 +92,31 @@ export interface Replacement {
 }
 
 /**
+ * Differences to the last snapshots, which need neither NBD nor changed block tracking, after these have failed;
+ * everything of disks without them.
+ * @returns in the order of the requests
+ * @throws as chooseSource
+ */
+export async function differencesInstead(
+  xapi: Xapi,
+  requests: readonly SourceRequest[],
+  replacement: Replacement,
+): Promise<DiskSource[]> {
+  const sources = requests.map(async (request): Promise<DiskSource> => {
+    const { disk, snapshot, base } = request;
+    if (base === undefined || disk.size > MAX_VHD || !hasData(base.record)) {
+      const [whole] = await streamInstead(xapi, [request], replacement);
+      return whole!;
+    }
+    const query = { vdi: snapshot.ref, format: "vhd", base: base.ref } as const;
+    const source = await streamSource(xapi, disk, query);
+    const input = { source, delta: true } as const;
+    return { kind: "vhd-delta", input, reasons: [replacement.reason] };
+  });
+  return Promise.all(sources);
+}
+
+/**
  * Sources without NBD and changed block tracking, after these have failed.
  * @returns in the order of the requests
  * @throws as chooseSource

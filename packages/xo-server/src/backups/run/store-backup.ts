@@ -7,6 +7,7 @@ import type { DiskLogEntry } from "../report/backup-log.js";
 import { chooseBase, type BaseChoice } from "./base-choice.js";
 import {
   chooseSource,
+  differencesInstead,
   exportInstead,
   streamInstead,
   type DiskSource,
@@ -79,10 +80,8 @@ export async function storeBackup(
     fullInterval: settings.fullInterval,
   });
   const planned = await planSources(xapi, request, base);
-  const isStream = planned.every(({ source }) => isPlainStream(source));
-  const others = isStream ? ALTERNATIVES.slice(1) : ALTERNATIVES;
   let plan = { planned, base: base as BaseChoice | undefined };
-  for (const alternative of others)
+  for (const alternative of alternativesTo(planned))
     try {
       return await order(parts, request, plan);
     } catch (error) {
@@ -95,19 +94,42 @@ export async function storeBackup(
         { vm: request.snapshot, reason },
       );
       const again = planned.map((one, i) => ({ ...one, source: sources[i]! }));
-      plan = { planned: again, base: undefined };
+      plan = { planned: again, base: alternative.keepsBase ? base : undefined };
     }
   return order(parts, request, plan);
 }
 
-/** What is tried when a source fails while it is read, in this order. Reading everything. */
-const ALTERNATIVES: readonly {
+interface Alternative {
   readonly how: string;
   readonly choose: typeof exportInstead;
-}[] = [
-  { how: "as streams", choose: streamInstead },
-  { how: "from the export of the VM", choose: exportInstead },
-];
+  /** Whether differences are read; else everything is. */
+  readonly keepsBase: boolean;
+}
+
+const DIFFERENCES: Alternative = {
+  how: "as differences",
+  choose: differencesInstead,
+  keepsBase: true,
+};
+const STREAMS: Alternative = {
+  how: "as streams",
+  choose: streamInstead,
+  keepsBase: false,
+};
+const EXPORT: Alternative = {
+  how: "from the export of the VM",
+  choose: exportInstead,
+  keepsBase: false,
+};
+
+/** What is tried when a source fails while it is read, in this order. */
+function alternativesTo(planned: readonly Planned[]): readonly Alternative[] {
+  const sources = planned.map(({ source }) => source);
+  if (sources.every(isPlainStream)) return [EXPORT];
+  return sources.some(({ kind }) => kind === "nbd-changed")
+    ? [DIFFERENCES, STREAMS, EXPORT]
+    : [STREAMS, EXPORT];
+}
 
 /** @throws XapiError */
 export async function planSources(
