@@ -55,6 +55,22 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     t.same(consoleErrors, []);
   });
 
+  t.test(
+    "files that an update of the server has replaced lead to a notice, not to silence",
+    async (t) => {
+      const { page } = await open(t);
+      await page.route("**/assets/PaletteDialog*", (route) =>
+        route.fulfill({ status: 404 }),
+      );
+      await page.keyboard.press("Control+k");
+      const notice = page.getByRole("log").getByRole("listitem");
+      await notice.filter({ hasText: "could not be loaded" }).waitFor();
+      await page.unroute("**/assets/PaletteDialog*");
+      await notice.getByRole("button", { name: "Reload" }).click();
+      await notice.waitFor({ state: "detached" });
+    },
+  );
+
   t.test("first an object, then its action", async (t) => {
     const { page, palette, option, call } = await open(t);
     await call();

@@ -48,8 +48,12 @@ export const shell: Messages["shell"] = {
   notFound: "Unter dieser Adresse gibt es keine Seite.",
   toOverview: "Zur Übersicht",
   pageFailed:
-    "Diese Seite konnte nicht geladen werden. Prüfen Sie die Verbindung zum Server.",
+    "Diese Seite konnte nicht geladen werden: Der Server wurde aktualisiert, oder die Verbindung war unterbrochen.",
   again: "Erneut versuchen",
+  filesMissing: "Ein Teil der Seite konnte nicht geladen werden",
+  filesMissingDetail:
+    "Der Server wurde aktualisiert, oder die Verbindung war unterbrochen. Laden Sie die Seite neu.",
+  reload: "Neu laden",
   signInLead: "Melden Sie sich an, um Ihre Pools zu verwalten.",
   demoLead:
     "Diese Pools sind simuliert. Um sie zu verwalten, melden Sie sich als admin an. Das Terminal des Servers zeigt das Passwort.",

@@ -46,8 +46,12 @@ export const shell = {
   notFound: "There is no page at this address.",
   toOverview: "Go to overview",
   pageFailed:
-    "This page could not be loaded. Check the connection to the server.",
+    "This page could not be loaded: the server was updated, or the connection was interrupted.",
   again: "Try again",
+  filesMissing: "A part of the page could not be loaded",
+  filesMissingDetail:
+    "The server was updated, or the connection was interrupted. Reload the page.",
+  reload: "Reload",
   signInLead: "Sign in to manage your pools.",
   demoLead:
     "These pools are simulated. To manage them, sign in as admin. The terminal of the server shows the password.",
