@@ -18,7 +18,8 @@ interface Entry {
 t.test("activity has the user who caused it", LIMIT, async (t) => {
   const { api, url } = await startControlled(t, { hosts: 2, vms: 4 });
   const list = async (params: object = {}): Promise<Entry[]> =>
-    ((await api.ask("activity.list", params)) as { entries: Entry[] }).entries;
+    ((await api.request("activity.list", params)) as { entries: Entry[] })
+      .entries;
   const waitForNotification = await follow(t, url);
 
   let entries = await list();
@@ -27,10 +28,10 @@ t.test("activity has the user who caused it", LIMIT, async (t) => {
   t.equal(entries.length, 1, "the first listing is no activity");
 
   const [vm] = await api.all({ type: "VM", power_state: "Running" });
-  await api.ask("vm.stop", { id: vm!.id, force: true });
-  const snapshot = (await api.ask("vm.snapshot", { id: vm!.id })) as string;
-  await api.ask("vm.delete", { id: snapshot });
-  await api.ask("vm.set", { id: vm!.id, name_label: "renamed" });
+  await api.request("vm.stop", { id: vm!.id, force: true });
+  const snapshot = (await api.request("vm.snapshot", { id: vm!.id })) as string;
+  await api.request("vm.delete", { id: snapshot });
+  await api.request("vm.set", { id: vm!.id, name_label: "renamed" });
 
   const seen = (await list({ object: vm!.id })).toReversed();
   t.same(
@@ -56,7 +57,9 @@ t.test("activity has the user who caused it", LIMIT, async (t) => {
           status === "success" && properties.objectId === vm!.id,
       ),
   );
-  const tasks = (await api.ask("task.list", { object: vm!.id })) as object[];
+  const tasks = (await api.request("task.list", {
+    object: vm!.id,
+  })) as object[];
   t.match(tasks[0], { status: "success", properties: { name: String } });
 });
 

@@ -100,7 +100,7 @@ t.test(
         );
       });
 
-    await running.api.ask("alarmRule.create", {
+    await running.api.request("alarmRule.create", {
       name: "halted",
       on: {
         kind: "object",

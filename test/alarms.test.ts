@@ -46,11 +46,11 @@ t.test(
     };
 
     const size = ["--hosts", "2", "--vms", "6", "--members", "1"];
-    const { ask, read, act } = await signIn(t, ...size);
+    const { request, read, act } = await signIn(t, ...size);
     const targets = [{ kind: "web-hook", url: `http://127.0.0.1:${port}/` }];
     const create = async (name: string, on: object) => {
       const body = JSON.stringify({ name, on, targets, forSeconds: 0 });
-      const created = await ask("/alarm-rules", { method: "POST", body });
+      const created = await request("/alarm-rules", { method: "POST", body });
       t.equal(created.status, 201, await created.text());
     };
     await create("memory", {

@@ -61,8 +61,8 @@ export class ApiSession {
     password = PASSWORD,
   ): Promise<ApiSession> {
     const session = await ApiSession.connect(t, url);
-    await session.ask("session.signIn", { email, password });
-    session.#token = (await session.ask("token.create", {})) as string;
+    await session.request("session.signIn", { email, password });
+    session.#token = (await session.request("token.create", {})) as string;
     return session;
   }
 
@@ -94,7 +94,7 @@ export class ApiSession {
   }
 
   /** @throws Error if the response is an error */
-  async ask(method: string, params: object = {}): Promise<unknown> {
+  async request(method: string, params: object = {}): Promise<unknown> {
     const { result, error } = await this.call(method, params);
     if (error !== undefined)
       throw new Error(
@@ -104,7 +104,7 @@ export class ApiSession {
   }
 
   async all(filter: object): Promise<Thing[]> {
-    const found = await this.ask("xo.getAllObjects", { filter });
+    const found = await this.request("xo.getAllObjects", { filter });
     return Object.values(found as Record<string, Thing>);
   }
 

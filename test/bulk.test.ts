@@ -18,7 +18,7 @@ t.test(
     const session = await ApiSession.open(t, url);
     const vms = await session.all({ type: "VM", power_state: "Running" });
     const ids = vms.slice(0, 4).map(({ id }) => id);
-    for (const id of ids) await session.ask("tag.add", { tag: "many", id });
+    for (const id of ids) await session.request("tag.add", { tag: "many", id });
     const run = async (body: object) => {
       const answer = await session.rest("POST", "/bulk", body);
       t.equal(answer.status, 202);

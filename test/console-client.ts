@@ -100,11 +100,11 @@ export class ConsoleClient {
 
   /** The whole picture: its pixels. */
   async picture(width: number, height: number): Promise<Buffer> {
-    const ask = Buffer.alloc(10);
-    ask[0] = 3;
-    ask.writeUInt16BE(width, 6);
-    ask.writeUInt16BE(height, 8);
-    this.write(ask);
+    const request = Buffer.alloc(10);
+    request[0] = 3;
+    request.writeUInt16BE(width, 6);
+    request.writeUInt16BE(height, 8);
+    this.write(request);
     const head = await this.read(4);
     const parts: Buffer[] = [];
     for (let left = head.readUInt16BE(2); left > 0; left--) {

@@ -9,7 +9,7 @@ t.comment("timeout=120000");
 t.test("the console continues after a migration", LIMIT, async (t) => {
   const { url } = await startOver(t, ["--members", "2"]);
   const admin = await ApiSession.open(t, url);
-  const token = (await admin.ask("token.create")) as string;
+  const token = (await admin.request("token.create")) as string;
   const headers = { cookie: `authenticationToken=${token}` };
   const open = async (t: Test, id: string) =>
     opened(await ConsoleClient.open(t, `${url}/api/consoles/${id}`, headers));
@@ -29,7 +29,7 @@ t.test("the console continues after a migration", LIMIT, async (t) => {
   const target = hosts.find(({ id }) => id !== vm["$container"])!;
   const client = await open(t, vm.id);
   await client.shakeHands();
-  await admin.ask("vm.migrate", { vm: vm.id, targetHost: target.id });
+  await admin.request("vm.migrate", { vm: vm.id, targetHost: target.id });
   t.match(await client.closed, { code: 1000 });
   t.equal((await admin.get(vm.id))["$container"], target.id);
   const again = await open(t, vm.id);

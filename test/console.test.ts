@@ -36,7 +36,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
   ) => ConsoleClient.open(t, `${url}/api/consoles/${id}${query}`, headers);
   const consolesOf = async (objectId: string): Promise<Entry[]> => {
     const requested = { objectId, filter: "event:console.", limit: 1000 };
-    const found = await admin.ask<{ records: Entry[] }>(
+    const found = await admin.request<{ records: Entry[] }>(
       "audit.getRecords",
       requested,
     );
@@ -178,7 +178,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
     const { id } = running[4]!;
     const client = opened(await open(t, id));
     await client.shakeHands();
-    await admin.ask("vm.stop", { id, force: true });
+    await admin.request("vm.stop", { id, force: true });
     t.match(await client.closed, { code: 1000 });
     t.match((await untilClosed(id)).parameters, { reason: /^the con/ });
     t.match(await open(t, id), {
@@ -192,14 +192,18 @@ t.test("consoles through the server", LIMIT, async (t) => {
     const user = await bench.addUser("leaver", { [id]: "operator" });
     const client = opened(await open(t, id, { cookie: user.cookie }));
     await client.shakeHands();
-    const users = await admin.ask<Row[]>("user.getAll");
+    const users = await admin.request<Row[]>("user.getAll");
     const { id: subject } = users.find((one) => one["email"] === "leaver")!;
-    await admin.ask("acl.remove", { subject, object: id, action: "operator" });
+    await admin.request("acl.remove", {
+      subject,
+      object: id,
+      action: "operator",
+    });
     t.match(await client.closed, { code: 1008, reason: /no such VM/ });
 
-    await admin.ask("acl.add", { subject, object: id, action: "operator" });
+    await admin.request("acl.add", { subject, object: id, action: "operator" });
     const again = opened(await open(t, id, { cookie: user.cookie }));
-    await admin.ask("user.delete", { id: subject });
+    await admin.request("user.delete", { id: subject });
     t.match(await again.closed, { code: 1008, reason: "session expired" });
   });
 

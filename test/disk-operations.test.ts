@@ -23,7 +23,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
   };
 
   t.test("a disk is created, changed, migrated and deleted", async (t) => {
-    const id = await admin.ask<string>("disk.create", {
+    const id = await admin.request<string>("disk.create", {
       name: "d",
       size: "2 GiB",
       sr: nfs!.id,
@@ -31,7 +31,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     });
     t.match(await one("vdis", id), { size: 2 * GiB, name_label: "d" });
     const change = { name_label: "e", size: 3 * GiB, tags: ["x"], cbt: true };
-    await admin.ask("vdi.set", { id, ...change });
+    await admin.request("vdi.set", { id, ...change });
     const { cbt, ...shown } = change;
     t.match(await one("vdis", id), { ...shown, cbt_enabled: cbt });
     const small = await admin.rest("PATCH", `/vdis/${id}`, { size: GiB });
@@ -39,13 +39,13 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.match(await admin.call("vdi.set", { id, size: GiB }), {
       error: { code: 10 },
     });
-    t.equal(await admin.ask("vdi.migrate", { id, sr_id: nfs!.id }), id);
+    t.equal(await admin.request("vdi.migrate", { id, sr_id: nfs!.id }), id);
     const moved = await act(`/vdis/${id}/actions/migrate`, { srId: san!.id });
     t.equal(moved.status, 200);
     const { id: now } = moved.body as Row;
     t.match(await one("vdis", now), { $SR: san!.id, name_label: "e" });
     t.equal((await admin.rest("GET", `/vdis/${id}`)).status, 404);
-    await admin.ask("vdi.delete", { id: now });
+    await admin.request("vdi.delete", { id: now });
     t.equal((await admin.rest("GET", `/vdis/${now}`)).status, 404);
   });
 
@@ -65,9 +65,9 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.match(await admin.call("vdi.delete", { id: VDI }), {
       error: { code: 17 },
     });
-    await admin.ask("vbd.disconnect", { id });
+    await admin.request("vbd.disconnect", { id });
     t.equal((await act(`/vbds/${id}/actions/disconnect`)).status, 204, "twice");
-    await admin.ask("vbd.setBootable", { vbd: id, bootable: false });
+    await admin.request("vbd.setBootable", { vbd: id, bootable: false });
     t.match(await one("vbds", id), { attached: false, bootable: false });
     t.equal((await act(`/vbds/${id}/actions/connect`)).status, 204);
     t.equal((await admin.rest("DELETE", `/vbds/${id}`)).status, 204);
@@ -79,7 +79,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
 
   t.test("a disk can be a VM's from the start", async (t) => {
     const place = { vm: halted!.id, mode: "RO", position: "9" };
-    const id = await admin.ask<string>("disk.create", {
+    const id = await admin.request<string>("disk.create", {
       name: "own",
       size: GiB,
       sr: nfs!.id,
@@ -92,7 +92,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
       error: { message: /DEVICE_ALREADY_EXISTS/ },
     });
     await untilGone("vdis", "name_label:/^two$/");
-    await admin.ask("vbd.set", { id: vbd!.id, position: 8 });
+    await admin.request("vbd.set", { id: vbd!.id, position: 8 });
     t.match(await one("vbds", vbd!.id), { position: "8" });
     t.match(await admin.call("vbd.connect", { id: vbd!.id }), {
       error: { code: 13, data: { actual: "halted" } },
@@ -107,7 +107,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
   });
 
   t.test("SRs are created, connected, scanned and forgotten", async (t) => {
-    const id = await admin.ask<string>("sr.createNfs", {
+    const id = await admin.request<string>("sr.createNfs", {
       host: host!.id,
       nameLabel: "share",
       nameDescription: "",
@@ -117,20 +117,20 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     const sr = await one("srs", id);
     t.match(sr, { SR_type: "nfs", shared: true, name_label: "share" });
     t.equal((sr["$PBDs"] as string[]).length, 3);
-    await admin.ask("sr.set", { id, name_label: "renamed" });
+    await admin.request("sr.set", { id, name_label: "renamed" });
     t.equal((await act(`/srs/${id}/actions/scan`)).status, 204);
-    await admin.ask("sr.disconnectAllPbds", { id });
+    await admin.request("sr.disconnectAllPbds", { id });
     t.match(await list("pbds", `SR:${id} attached?`), []);
     const [pbd] = await list("pbds", `SR:${id}`);
     t.equal((await act(`/pbds/${pbd!.id}/actions/plug`)).status, 204);
     t.match(await one("pbds", pbd!.id), { attached: true });
     t.equal((await act(`/pbds/${pbd!.id}/actions/unplug`)).status, 204);
-    await admin.ask("sr.connectAllPbds", { id });
+    await admin.request("sr.connectAllPbds", { id });
     t.equal((await list("pbds", `SR:${id} attached?`)).length, 3);
     t.equal((await act(`/srs/${id}/actions/forget`)).status, 204);
     t.equal((await admin.rest("GET", `/srs/${id}`)).status, 404);
 
-    const back = await admin.ask<string>("sr.createNfs", {
+    const back = await admin.request<string>("sr.createNfs", {
       host: host!.id,
       nameLabel: "back",
       nameDescription: "",
@@ -168,23 +168,26 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
 
   t.test("storage is probed", async (t) => {
     const params = { host: host!.id, server: "192.0.2.9" };
-    t.same(await admin.ask("sr.probeNfs", params), [
+    t.same(await admin.request("sr.probeNfs", params), [
       { path: "/export/xcp", acl: "*" },
       { path: "/export/iso", acl: "192.0.2.0/24" },
     ]);
     t.same(
-      await admin.ask("sr.probeNfsExists", {
+      await admin.request("sr.probeNfsExists", {
         ...params,
         serverPath: "/export/xcp",
       }),
       [],
     );
     const portal = { host: host!.id, target: "192.0.2.8" };
-    t.match(await admin.ask("sr.probeIscsiIqns", portal), [
+    t.match(await admin.request("sr.probeIscsiIqns", portal), [
       { iqn: "iqn.2001-05.com.example:storage", ip: "192.0.2.8" },
     ]);
     t.match(
-      await admin.ask("sr.probeIscsiLuns", { ...portal, targetIqn: "iqn.x" }),
+      await admin.request("sr.probeIscsiLuns", {
+        ...portal,
+        targetIqn: "iqn.x",
+      }),
       [{ id: "0", scsiId: String, size: String }],
     );
   });

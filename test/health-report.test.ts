@@ -28,12 +28,12 @@ async function untilNamed(
   name: string,
 ) {
   const filter = `name_label:/^${name}$/`;
-  while ((await api.ask("query.count", { type, filter })) === 0)
+  while ((await api.request("query.count", { type, filter })) === 0)
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 async function read({ api }: ControlledPools, params: object = {}) {
-  const report = (await api.ask("health.getReport", params)) as {
+  const report = (await api.request("health.getReport", params)) as {
     readonly time: number;
     readonly checks: readonly Check[];
   };
@@ -78,7 +78,10 @@ t.test("a report lists the problems of pools", LIMIT, async (t) => {
   t.test("the filter of a check selects its objects in lists", async (t) => {
     for (const { name, type, filter, total } of checks.values()) {
       if (filter === undefined) continue;
-      const count = await controlled.api.ask("query.count", { type, filter });
+      const count = await controlled.api.request("query.count", {
+        type,
+        filter,
+      });
       t.equal(count, total, name);
     }
   });

@@ -15,7 +15,10 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
   const [sr] = await list("srs", "SR_type:nfs");
   const [pci] = await list("pcis");
   const [message] = await list("messages");
-  const objects = await admin.ask<Record<string, Row>>("xo.getAllObjects", {});
+  const objects = await admin.request<Record<string, Row>>(
+    "xo.getAllObjects",
+    {},
+  );
   const pusb = Object.values(objects).find((one) => one["type"] === "PUSB");
   const group = Object.values(objects).find(
     (one) => one["type"] === "USB_group",
@@ -34,14 +37,14 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
     for (const [folder, id, place] of places) {
       const value = async () =>
         ((await one(folder, id))[place] as Record<string, string>)[key];
-      await admin.ask("customField.add", { id, name, value: "A1" });
+      await admin.request("customField.add", { id, name, value: "A1" });
       t.equal(await value(), "A1");
       t.match(await admin.call("customField.add", { id, name, value: "A2" }), {
         error: { code: 16 },
       });
-      await admin.ask("customField.set", { id, name, value: "A3" });
+      await admin.request("customField.set", { id, name, value: "A3" });
       t.equal(await value(), "A3");
-      await admin.ask("customField.remove", { id, name });
+      await admin.request("customField.remove", { id, name });
       t.equal(await value(), undefined);
     }
     t.match(
@@ -55,36 +58,36 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
   });
 
   t.test("colours of tags", async (t) => {
-    t.same(await admin.ask("tag.getAllConfigured"), []);
-    await admin.ask("tag.set", { id: "prod", color: "#aa0000" });
-    t.same(await admin.ask("tag.getAllConfigured"), [
+    t.same(await admin.request("tag.getAllConfigured"), []);
+    await admin.request("tag.set", { id: "prod", color: "#aa0000" });
+    t.same(await admin.request("tag.getAllConfigured"), [
       { id: "prod", color: "#aa0000" },
     ]);
     t.match(await admin.call("tag.set", { id: "prod", color: "red;" }), {
       error: { code: 10 },
     });
-    await admin.ask("tag.set", { id: "prod" });
-    t.same(await admin.ask("tag.getAllConfigured"), []);
+    await admin.request("tag.set", { id: "prod" });
+    t.same(await admin.request("tag.getAllConfigured"), []);
   });
 
   t.test("messages go", async () => {
-    await admin.ask("message.delete", { id: message!.id });
+    await admin.request("message.delete", { id: message!.id });
     await bench.untilGone("messages", `id:${message!.id}`);
   });
 
   t.test("VMs get devices", async (t) => {
-    const vtpm = await admin.ask<string>("vtpm.create", { id: vm!.id });
+    const vtpm = await admin.request<string>("vtpm.create", { id: vm!.id });
     t.match((await one("vms", vm!.id))["VTPMs"], [vtpm]);
     t.match(await admin.call("vtpm.create", { id: running!.id }), {
       error: { code: 13 },
     });
-    await admin.ask("pusb.scan", { host: host!.id });
-    await admin.ask("pusb.set", { id: pusb!.id, enabled: true });
+    await admin.request("pusb.scan", { host: host!.id });
+    await admin.request("pusb.set", { id: pusb!.id, enabled: true });
     t.equal(
-      await admin.ask("pci.getDom0AccessStatus", { id: pci!.id }),
+      await admin.request("pci.getDom0AccessStatus", { id: pci!.id }),
       "enabled",
     );
-    t.match(await admin.ask("sm.getFromSr", { sr: sr!.id }), {
+    t.match(await admin.request("sm.getFromSr", { sr: sr!.id }), {
       SM_type: "nfs",
     });
   });
@@ -142,13 +145,13 @@ t.test(
     t.match(await set(memory), {
       error: { data: { property: "enabled", expected: false } },
     });
-    await admin.ask("host.disable", { id });
+    await admin.request("host.disable", { id });
     const { size } = hosts[0]!["memory"] as { size: number };
     const tooMuch = JSON.stringify(await set(4 * size));
     t.match(tooMuch, /memory: less than the \d+ bytes of the host is allowed/);
     t.match(await set(memory), { result: true });
     t.match(await memoryOf(), { size: before.size, static: [memory, memory] });
-    await admin.ask("host.restart", { id });
+    await admin.request("host.restart", { id });
     while ((await memoryOf()).size !== memory) continue;
     t.pass("the host has booted with it");
   },

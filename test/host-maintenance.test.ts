@@ -26,7 +26,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
 
   t.test("unless a VM cannot be evacuated: then nothing is done", async (t) => {
     const [vm] = guests;
-    await admin.ask("vm.set", {
+    await admin.request("vm.set", {
       id: vm!.id,
       blockedOperations: { pool_migrate: "mine" },
     });
@@ -39,7 +39,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
       },
     };
     t.match(
-      await admin.ask("host.listVmsPreventingEvacuation", { id }),
+      await admin.request("host.listVmsPreventingEvacuation", { id }),
       [{ id: vm!.id, name: vm!["name_label"], code: "OPERATION_BLOCKED" }],
       "the list that the refusal has",
     );
@@ -63,7 +63,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     "a blocked operation can be overridden, and is blocked again afterwards",
     async (t) => {
       const [vm] = guests;
-      await admin.ask("host.setMaintenanceMode", {
+      await admin.request("host.setMaintenanceMode", {
         id,
         maintenance: true,
         vmsToForceMigrate: [vm!.id],
@@ -72,7 +72,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
       t.notOk(Object.values(await places()).includes(id));
       const { body } = await admin.rest("GET", `/vms/${vm!.id}`);
       t.match(body, { blockedOperations: { pool_migrate: "mine" } });
-      await admin.ask("vm.set", {
+      await admin.request("vm.set", {
         id: vm!.id,
         blockedOperations: { pool_migrate: false },
       });
@@ -80,7 +80,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
   );
 
   t.test("maintenance mode ends with all VMs back", async (t) => {
-    await admin.ask("host.setMaintenanceMode", {
+    await admin.request("host.setMaintenanceMode", {
       id,
       maintenance: false,
       migrateBack: true,
@@ -106,9 +106,9 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     );
     await bench.untilGone("hosts", "!enabled?");
     const network = (await list("networks", "name_label:eth1"))[0]!.id;
-    await admin.ask("host.evacuate", { id, network });
+    await admin.request("host.evacuate", { id, network });
     t.notOk(Object.values(await places()).includes(id));
-    await admin.ask("host.enable", { id });
+    await admin.request("host.enable", { id });
   });
 
   t.test("without the right it is refused", async (t) => {

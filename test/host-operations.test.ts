@@ -24,7 +24,7 @@ interface Vm {
 const SIZE = ["--hosts", "3", "--vms", "4", "--members", "2", "--seed", "3"];
 
 t.test("hosts are emptied, rebooted and forgotten", LIMIT, async (t) => {
-  const { ask, read, act } = await signIn(t, ...SIZE);
+  const { request, read, act } = await signIn(t, ...SIZE);
   const hostsNow = async () => (await read("/hosts?fields=*")) as Host[];
   const hostNow = async (id: string) => (await read(`/hosts/${id}`)) as Host;
   const running = async () =>
@@ -60,7 +60,7 @@ t.test("hosts are emptied, rebooted and forgotten", LIMIT, async (t) => {
     "every VM runs where it ran",
   );
 
-  const live = await ask(`/hosts/${member.id}/actions/forget?sync=true`, {
+  const live = await request(`/hosts/${member.id}/actions/forget?sync=true`, {
     method: "POST",
   });
   t.equal(live.status, 409, "it is up");
@@ -71,12 +71,12 @@ t.test("hosts are emptied, rebooted and forgotten", LIMIT, async (t) => {
   t.match(await act(`/hosts/${member.id}/actions/forget`), {
     status: "success",
   });
-  t.equal((await ask(`/hosts/${member.id}`)).status, 404);
+  t.equal((await request(`/hosts/${member.id}`)).status, 404);
 
-  const audit = await ask(`/hosts/${pool!.master}/audit.txt`);
+  const audit = await request(`/hosts/${pool!.master}/audit.txt`);
   t.equal(audit.status, 200, await audit.text());
   t.match(audit.headers.get("content-type"), "text/plain");
-  const logs = await ask(`/hosts/${pool!.master}/logs.tgz`);
+  const logs = await request(`/hosts/${pool!.master}/logs.tgz`);
   t.equal(logs.headers.get("content-type"), "application/gzip");
   t.equal(gunzipSync(await logs.arrayBuffer()).length, 1024);
   const all = (await read("/dashboard")) as { hostsStatus: object };

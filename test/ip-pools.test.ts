@@ -11,14 +11,14 @@ t.test("VIFs of a resource set get addresses of its IP pools", async (t) => {
   const template = (await one({ type: "VM-template", name_label })).id;
   const network = (await one({ type: "network" })).id;
   const password = "a long word";
-  const ada = await api.ask("user.create", { email: "ada", password });
+  const ada = await api.request("user.create", { email: "ada", password });
   const session = await ApiSession.open(t, url, "ada", password);
-  const pool = (await api.ask("ipPool.create", {
+  const pool = (await api.request("ipPool.create", {
     name: "web",
     networks: [network],
     addresses: ["10.0.0.10-10.0.0.11"],
   })) as string;
-  const set = (await api.ask("resourceSet.create", {
+  const set = (await api.request("resourceSet.create", {
     name: "team",
     subjects: [ada],
     objects: [template, network],
@@ -44,7 +44,7 @@ t.test("VIFs of a resource set get addresses of its IP pools", async (t) => {
     { error: { code: 2 } },
     "others need a right on the network",
   );
-  t.type(await session.ask("vif.create", { vm: id, network }), "string");
+  t.type(await session.request("vif.create", { vm: id, network }), "string");
   const addresses = (await vifsOf(id)).flatMap(
     (vif) => vif["allowedIpv4Addresses"] as string[],
   );
@@ -55,13 +55,13 @@ t.test("VIFs of a resource set get addresses of its IP pools", async (t) => {
   t.match(await session.call("vif.create", { vm: id, network }), {
     error: { code: 24 },
   });
-  t.match(await session.ask("ipPool.getAll"), [{ total: 2, used: 2 }]);
-  t.match(await session.ask("resourceSet.get", { id: set.id }), {
+  t.match(await session.request("ipPool.getAll"), [{ total: 2, used: 2 }]);
+  t.match(await session.request("resourceSet.get", { id: set.id }), {
     limits: { [`ipPool:${pool}`]: { total: 2, usage: 2, available: 0 } },
   });
   t.match(await session.call("ipPool.delete", { id: pool }), {
     error: { code: 2 },
   });
-  t.equal(await session.ask("vm.delete", { id }), true);
+  t.equal(await session.request("vm.delete", { id }), true);
   t.type((await create([{ network }])).result, "string", "they are free");
 });

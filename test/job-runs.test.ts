@@ -56,7 +56,7 @@ async function setUp(t: Test, ...pool: string[]) {
 }
 
 async function runsOf(api: ApiSession, jobId: unknown): Promise<Run[]> {
-  const page = await api.ask("jobRun.list", { jobId });
+  const page = await api.request("jobRun.list", { jobId });
   return (page as { runs: Run[] }).runs;
 }
 
@@ -67,9 +67,9 @@ async function run(api: ApiSession, id: unknown): Promise<Run> {
 }
 
 /** Repeats until there is a result. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(request: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const found = await ask();
+    const found = await request();
     if (found !== undefined) return found;
     await pause(50);
   }
@@ -96,7 +96,7 @@ t.test(
         items: [{ type: "set", values: [{ id: vm.id }] }],
       },
     };
-    const id = await api.ask("job.create", { job });
+    const id = await api.request("job.create", { job });
     const answer = await api.rest(
       "POST",
       `/jobs/${String(id)}/actions/run`,
@@ -125,9 +125,9 @@ t.test(
       string,
     ];
     for (const id of [a, b, excluded])
-      await api.ask("vm.set", { id, tags: ["kept"] });
-    await api.ask("tag.add", { id: excluded, tag: "xo:no-bak" });
-    const theirs = (await api.ask("vm.snapshot", {
+      await api.request("vm.set", { id, tags: ["kept"] });
+    await api.request("tag.add", { id: excluded, tag: "xo:no-bak" });
+    const theirs = (await api.request("vm.snapshot", {
       id: a,
       name: "theirs",
     })) as string;
@@ -138,8 +138,8 @@ t.test(
       retention: { keepLast: 2 },
       namePattern: "{job} of {vm} {date} {time}",
     };
-    const id = await api.ask("job.create", { job });
-    const plan = (await api.ask("job.plan", { id })) as {
+    const id = await api.request("job.create", { job });
+    const plan = (await api.request("job.plan", { id })) as {
       snapshots: { vm: string; delete: object[] }[];
     };
     t.same(plan.snapshots.map(({ vm }) => vm).toSorted(), [a, b].toSorted());
@@ -158,7 +158,7 @@ t.test(
       await run(api, id);
       // Changed tags reach the mirror with a delay.
       const planned = await until(async () => {
-        const { snapshots } = (await api.ask("job.plan", {
+        const { snapshots } = (await api.request("job.plan", {
           id,
         })) as typeof plan;
         const isComplete = snapshots.every((one) => one.delete.length > 0);
@@ -182,17 +182,17 @@ t.test(
       "never snapshots of others, even with its marks",
       async (t) => {
         const own = (await snapshotsOf(api, b))[0]!;
-        await api.ask("vm.revert", { snapshot: own.id });
-        const manual = (await api.ask("vm.snapshot", {
+        await api.request("vm.revert", { snapshot: own.id });
+        const manual = (await api.request("vm.snapshot", {
           id: b,
           name: "mine",
         })) as string;
-        const copy = (await api.ask("vm.clone", {
+        const copy = (await api.request("vm.clone", {
           id: own.id,
           name: "copy",
         })) as string;
-        await api.ask("vm.set", { id: copy, tags: ["kept"] });
-        const marked = (await api.ask("vm.snapshot", {
+        await api.request("vm.set", { id: copy, tags: ["kept"] });
+        const marked = (await api.request("vm.snapshot", {
           id: copy,
           name: "of a copy",
         })) as string;
@@ -214,7 +214,7 @@ t.test(
       "a failure at one VM does not affect the others",
       async (t) => {
         const before = await snapshotsOf(api, a);
-        await api.ask("vm.set", {
+        await api.request("vm.set", {
           id: a,
           blockedOperations: { snapshot: "no" },
         });
@@ -229,7 +229,7 @@ t.test(
           new Set(before.map((one) => one.id)),
           "nothing is deleted where nothing was made",
         );
-        await api.ask("vm.set", {
+        await api.request("vm.set", {
           id: a,
           blockedOperations: { snapshot: null },
         });
@@ -272,20 +272,20 @@ t.test("a job reads the present state when it runs", LIMIT, async (t) => {
       ],
     },
   };
-  const id = await api.ask("job.create", { job });
+  const id = await api.request("job.create", { job });
   t.match(await run(api, id), {
     status: "failure",
     error: { message: /no object matches/ },
   });
   const [one, two] = (await api.all({ type: "VM" })) as [Thing, Thing];
-  await api.ask("vm.set", { id: one.id, tags: ["seen"] });
+  await api.request("vm.set", { id: one.id, tags: ["seen"] });
   t.match(await run(api, id), { status: "success", succeeded: 1 });
-  await api.ask("vm.set", { id: two.id, tags: ["other", "seen"] });
+  await api.request("vm.set", { id: two.id, tags: ["other", "seen"] });
   t.match(await run(api, id), { status: "success", succeeded: 2 });
   t.match(await api.get(two.id), { name_description: "touched" });
 
   await t.test("when its schedule is due", async (t) => {
-    const { id: schedule } = (await api.ask("schedule.create", {
+    const { id: schedule } = (await api.request("schedule.create", {
       jobId: id,
       cron: "* * * * * *",
     })) as { id: string };
@@ -295,7 +295,7 @@ t.test("a job reads the present state when it runs", LIMIT, async (t) => {
           scheduleId === schedule && status === "success",
       ),
     );
-    await api.ask("schedule.set", { id: schedule, enabled: false });
+    await api.request("schedule.set", { id: schedule, enabled: false });
     const task = await api.rest("GET", `/tasks/${found.taskId!}`);
     t.match(await task.json(), {
       status: "success",
@@ -309,11 +309,11 @@ t.test("a job reads the present state when it runs", LIMIT, async (t) => {
   });
 
   await t.test("with the rights of its user", async (t) => {
-    const userId = await api.ask("user.create", {
+    const userId = await api.request("user.create", {
       email: "eve",
       password: "a long word",
     });
-    await api.ask("job.set", { job: { id, userId } });
+    await api.request("job.set", { job: { id, userId } });
     t.match(await run(api, id), {
       status: "failure",
       error: { message: /no object matches/ },
@@ -323,7 +323,7 @@ t.test("a job reads the present state when it runs", LIMIT, async (t) => {
       userId,
       paramsVector: { type: "set", values: [{ id: one.id }] },
     };
-    const denied = await api.ask("job.create", { job: named });
+    const denied = await api.request("job.create", { job: named });
     t.match((await run(api, denied)).calls, [
       { status: "failure", error: { code: "NO_SUCH_OBJECT" } },
     ]);
@@ -345,7 +345,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
     ...more,
     paramsVector: { type: "set", values: [{ id: first }, { id: second }] },
   });
-  const create = (job: object) => api.ask("job.create", { job });
+  const create = (job: object) => api.request("job.create", { job });
 
   await t.test("a call that times out", async (t) => {
     const id = await create(jobOf({ timeout: 500 }));
@@ -362,12 +362,12 @@ t.test("runs are cut short", LIMIT, async (t) => {
   await t.test("cancelled by its caller", async (t) => {
     const id = await create(jobOf());
     await upset({ method: "VM.snapshot", delayMs: 3_600_000 });
-    const { runId } = (await api.ask("job.runNow", { id })) as {
+    const { runId } = (await api.request("job.runNow", { id })) as {
       runId: string;
     };
     t.match(await api.call("job.runNow", { id }), { error: { code: 25 } });
     await received();
-    await api.ask("job.cancel", { runId });
+    await api.request("job.cancel", { runId });
     const [skipped, aborted] = await until(async () => {
       const runs = await runsOf(api, id);
       return runs[1]?.status === "pending" ? undefined : runs;
@@ -380,7 +380,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
   await t.test("by the death of the server", async (t) => {
     const id = await create(jobOf());
     await upset({ method: "VM.snapshot", delayMs: 3_600_000 });
-    await api.ask("job.runNow", { id });
+    await api.request("job.runNow", { id });
     await received();
     await server.stop("SIGKILL");
     const { api: later } = await start();

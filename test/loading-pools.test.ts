@@ -16,11 +16,14 @@ interface Answer {
 t.test("answers are incomplete while a pool is loaded", LIMIT, async (t) => {
   const { api } = await startControlled(t, { hosts: 1, vms: 2, seed: 5 });
   const pages = async () => {
-    const page = await api.ask("query.page", { type: "VM" });
-    const columns = await api.ask("query.columns", { type: "VM", paths: [] });
+    const page = await api.request("query.page", { type: "VM" });
+    const columns = await api.request("query.columns", {
+      type: "VM",
+      paths: [],
+    });
     const counted = { type: "VM", details: true };
-    const count = await api.ask("query.count", counted);
-    const group = await api.ask("query.group", { ...counted, by: "$pool" });
+    const count = await api.request("query.count", counted);
+    const group = await api.request("query.group", { ...counted, by: "$pool" });
     return [page, columns, count, group] as readonly Answer[];
   };
   for (const answer of await pages()) t.match(answer, { complete: undefined });
@@ -28,7 +31,7 @@ t.test("answers are incomplete while a pool is loaded", LIMIT, async (t) => {
   t.teardown(() => other.stop());
   other.faults.set("delay", { value: 2_000, method: "host.get_all_records" });
   const { url: host, user: username, password } = other;
-  await api.ask("server.add", { host, username, password });
+  await api.request("server.add", { host, username, password });
   let seen = 0;
   for (;;) {
     const answers = await pages();

@@ -88,7 +88,7 @@ t.test(
       times: 1,
     });
     const params = { pool: id, name: "answer lost" };
-    const created = await api.ask("network.create", params);
+    const created = await api.request("network.create", params);
     t.notOk(pool.faults.isOn("drop"), "it was lost");
     const networks = [...pool.database.records("network")].filter(
       ([, { name_label: name }]) => name === params.name,
@@ -121,7 +121,7 @@ t.test(
       ],
     ] as const) {
       pool.faults.set("drop", { value: true, method, times: 1 });
-      t.type(await api.ask(operation, params), "boolean", operation);
+      t.type(await api.request(operation, params), "boolean", operation);
       t.notOk(pool.faults.isOn("drop"), "it was lost");
     }
   },
@@ -141,7 +141,7 @@ t.test(
     const method = "host.migrate_receive";
     pool.faults.set("drop", { value: true, method, times: 1 });
     const migration = { vm: vm!.id, targetHost: target.id, sr: sr!.id };
-    t.ok(await api.ask("vm.migrate", migration));
+    t.ok(await api.request("vm.migrate", migration));
     t.notOk(pool.faults.isOn("drop"), "it was lost");
     const sent = pool.calls().map(({ method: called }) => called);
     t.equal(sent.filter((called) => called === "VM.migrate_send").length, 1);

@@ -22,7 +22,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
 
   t.test("a VLAN is created on all hosts, changed, and deleted", async (t) => {
     const vlan = { pif: trunk!.id, vlan: 77, mtu: 9000, nbd: true };
-    office = await admin.ask<string>("network.create", {
+    office = await admin.request<string>("network.create", {
       pool: pool!.id,
       name: "office",
       description: "d",
@@ -42,7 +42,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
       error: { code: 10, data: { reason: /vlan 78 needs pif/ } },
     });
     t.same(await list("networks", "name_label:/^trunkless$/"), []);
-    await admin.ask("network.set", {
+    await admin.request("network.set", {
       id: office,
       name_label: "desk",
       automatic: true,
@@ -55,7 +55,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
       nbd: false,
       defaultIsLocked: true,
     });
-    await admin.ask("pif.editPif", { id: pifs[0]!.id, vlan: 78 });
+    await admin.request("pif.editPif", { id: pifs[0]!.id, vlan: 78 });
     t.equal((await list("pifs", `$network:${office} vlan:78`)).length, 3);
   });
 
@@ -107,38 +107,46 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     };
     t.equal((await admin.rest("PATCH", `/vifs/${id}`, change)).status, 204);
     t.match(await one("vifs", id), change);
-    await admin.ask("vif.set", { id, rateLimit: null, txChecksumming: true });
+    await admin.request("vif.set", {
+      id,
+      rateLimit: null,
+      txChecksumming: true,
+    });
     const free = await one("vifs", id);
     t.match(free, { txChecksumming: true });
     t.equal(free["rateLimit"], undefined);
     const [other] = await list("networks", "name_label:eth1");
-    await admin.ask("vif.set", { id, network: other!.id });
+    await admin.request("vif.set", { id, network: other!.id });
     t.match(await one("vifs", id), { $network: other!.id });
 
     const mac = "02:00:00:00:00:07";
-    await admin.ask("vif.set", { id, mac });
+    await admin.request("vif.set", { id, mac });
     const [moved] = await list("vifs", `MAC:"${mac}"`);
     t.match(moved, { $VM: running!.id, device: "6", attached: true });
-    await admin.ask("vif.disconnect", { id: moved!.id });
+    await admin.request("vif.disconnect", { id: moved!.id });
     t.equal((await admin.rest("DELETE", `/vifs/${moved!.id}`)).status, 204);
-    t.same(await admin.ask("vif.getLockingModeValues"), [
+    t.same(await admin.request("vif.getLockingModeValues"), [
       ...["network_default", "locked", "unlocked", "disabled"],
     ]);
   });
 
   t.test("a network without running VMs is deleted", async (t) => {
-    await admin.ask("network.delete", { id: office });
+    await admin.request("network.delete", { id: office });
     t.equal((await admin.rest("GET", `/networks/${office}`)).status, 404);
     t.same(await list("pifs", "vlan:78"), []);
   });
 
   t.test("PIFs go down and up, and get addresses", async (t) => {
     const id = trunk!.id;
-    await admin.ask("pif.disconnect", { id });
+    await admin.request("pif.disconnect", { id });
     t.match(await one("pifs", id), { attached: false });
-    await admin.ask("pif.connect", { id });
+    await admin.request("pif.connect", { id });
     const address = { ip: "192.0.2.20", netmask: "255.255.255.0" };
-    await admin.ask("pif.reconfigureIp", { id, mode: "Static", ...address });
+    await admin.request("pif.reconfigureIp", {
+      id,
+      mode: "Static",
+      ...address,
+    });
     t.match(await one("pifs", id), { mode: "Static", ...address });
     t.match(await admin.call("pif.delete", { id }), {
       error: { message: /PIF_IS_PHYSICAL/ },
@@ -151,7 +159,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
 
   t.test("bonds are created on every host", async (t) => {
     const modes = ["balance-slb", "active-backup", "lacp"];
-    t.same(await admin.ask("network.getBondModes"), modes);
+    t.same(await admin.request("network.getBondModes"), modes);
     const [host] = await list("hosts");
     const [bond] = await list("pifs", `isBondMaster? $host:${host!.id}`);
     const [managed] = await list(

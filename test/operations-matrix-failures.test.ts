@@ -56,7 +56,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     String(name_label).endsWith(".iso"),
   )!.id;
   const disk = { name: "spare", size: GiB, sr };
-  const vdi = (await api.ask("disk.create", disk)) as string;
+  const vdi = (await api.request("disk.create", disk)) as string;
   const order = {
     name_label: "half",
     template,
@@ -73,13 +73,13 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
     ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
   ];
-  const running = (await api.ask("vm.create", {
+  const running = (await api.request("vm.create", {
     name_label: "running",
     template,
     bootAfterCreate: true,
     VDIs: [{ SR: sr, size: GiB }],
   })) as string;
-  const halted = (await api.ask("vm.create", {
+  const halted = (await api.request("vm.create", {
     name_label: "halted",
     template,
     VDIs: [{ SR: sr, size: GiB }],
@@ -179,7 +179,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
       /^half|CloudConfigDrive/.test(String(name_label)),
     );
     t.ok(left.length > 0, "as documented");
-    for (const { id } of left) await api.ask("vdi.delete", { id });
+    for (const { id } of left) await api.request("vdi.delete", { id });
     t.same(countsIn(controlled), before);
   });
 });

@@ -22,20 +22,23 @@ t.test("without the right nothing reaches a pool", async (t) => {
     hosts: 2,
     vms: 6,
   });
-  const roles = (await api.ask("role.list")) as { id: string; name: string }[];
+  const roles = (await api.request("role.list")) as {
+    id: string;
+    name: string;
+  }[];
   const viewer = roles.find(({ name }) => name === "viewer")!.id;
   const signUp = async (email: string, role?: string) => {
     const user = { email, password: "a long word" };
-    const userId = await api.ask("user.create", user);
+    const userId = await api.request("user.create", user);
     if (role !== undefined)
-      await api.ask("role.addToUser", { id: role, userId });
+      await api.request("role.addToUser", { id: role, userId });
     return ApiSession.open(t, url, email, "a long word");
   };
   const reader = await signUp("reader", viewer);
   const nobody = await signUp("nobody");
 
   const vm = (await api.all({ type: "VM" }))[0]!.id;
-  await api.ask("vm.snapshot", { id: vm });
+  await api.request("vm.snapshot", { id: vm });
   // Pools have none of these at first.
   const { database } = pools[0]!;
   for (const className of ["VGPU", "VTPM", "VUSB"])
@@ -47,7 +50,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
     status: "pending",
     created: "20990101T00:00:00Z",
   });
-  await api.ask("vm.set", { id: vm, notes: "that its events have come" });
+  await api.request("vm.set", { id: vm, notes: "that its events have come" });
   const all = await api.all({});
   /** One object of each type. */
   const samples = new Map(
@@ -56,7 +59,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
       .map(({ type, id }) => [type, id] as const),
   );
   t.ok(samples.has("task"));
-  const infos = (await api.ask("system.getMethodsInfo")) as Record<
+  const infos = (await api.request("system.getMethodsInfo")) as Record<
     string,
     MethodInfo
   >;

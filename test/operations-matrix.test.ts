@@ -190,15 +190,15 @@ t.test("each operation, in each state", async (t) => {
   /** By state, as long as they are in it. */
   const ready = new Map<State, string>();
   const make = async (state: State): Promise<string> => {
-    const id = (await api.ask("vm.create", {
+    const id = (await api.request("vm.create", {
       name_label: `in state ${state}`,
       template,
       CPUs: 1,
       VDIs: [{ SR: sr, size: GiB }],
       bootAfterCreate: state !== "Halted",
     })) as string;
-    if (state === "Paused") await api.ask("vm.pause", { id });
-    if (state === "Suspended") await api.ask("vm.suspend", { id });
+    if (state === "Paused") await api.request("vm.pause", { id });
+    if (state === "Suspended") await api.request("vm.suspend", { id });
     return id;
   };
   const inState = async (state: State): Promise<string> => {
@@ -271,10 +271,10 @@ t.test("each operation, in each state", async (t) => {
         if (typeof params["targetHost"] === "string")
           t.equal((await api.get(id))["$container"], params["targetHost"]);
         if (typeof answer.result === "string")
-          await api.ask("vm.delete", { id: answer.result });
+          await api.request("vm.delete", { id: answer.result });
         if (after !== state) ready.delete(state);
         if (after !== state && after !== "gone")
-          await api.ask("vm.delete", { id });
+          await api.request("vm.delete", { id });
       }
     });
 
@@ -282,7 +282,10 @@ t.test("each operation, in each state", async (t) => {
     for (const [operation, state, method, more] of chosenRows(blockable)) {
       const id = await inState(state);
       const block = (reason: string | null) =>
-        api.ask("vm.set", { id, blockedOperations: { [operation]: reason } });
+        api.request("vm.set", {
+          id,
+          blockedOperations: { [operation]: reason },
+        });
       await block("because");
       const params = { ...named(method, id), ...(await fill(id, more)) };
       t.match(
@@ -300,7 +303,7 @@ t.test("each operation, in each state", async (t) => {
 
   await t.test("templates and snapshots are no VMs", async (t) => {
     const id = await inState("Halted");
-    const snapshot = (await api.ask("vm.snapshot", { id })) as string;
+    const snapshot = (await api.request("vm.snapshot", { id })) as string;
     const methods = new Set(
       rows
         .map(({ method }) => method)
@@ -318,6 +321,6 @@ t.test("each operation, in each state", async (t) => {
           { error: { code: 1 } },
           `${method} ${wrong}`,
         );
-    await api.ask("vm.delete", { id: snapshot });
+    await api.request("vm.delete", { id: snapshot });
   });
 });

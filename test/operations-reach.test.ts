@@ -40,7 +40,7 @@ t.test("operations do not reach objects of others", async (t) => {
   const { database } = pools[0]!;
   const signUp = async (email: string) => {
     const user = { email, password: "a long word" };
-    const id = (await api.ask("user.create", user)) as string;
+    const id = (await api.request("user.create", user)) as string;
     return { id, session: await ApiSession.open(t, url, email, "a long word") };
   };
   const nobody = await signUp("nobody");
@@ -50,12 +50,12 @@ t.test("operations do not reach objects of others", async (t) => {
   )[0]!.id;
 
   const [foreign] = await api.all({ type: "VM", power_state: "Running" });
-  await api.ask("vm.snapshot", { id: foreign!.id });
+  await api.request("vm.snapshot", { id: foreign!.id });
   // Each object of other users has a recognizable description, to be found in any answer.
   for (const className of ["VM", "VDI", "SR", "network", "host", "pool"])
     for (const ref of [...database.table(className).rows.keys()])
       database.update(className, ref, { name_description: CANARY });
-  await api.ask("vm.set", { id: foreign!.id, notes: CANARY });
+  await api.request("vm.set", { id: foreign!.id, notes: CANARY });
   const all = await api.all({});
   const samples = TYPES.map((type) => {
     const found = all.filter((object) => object.type === type);
@@ -70,19 +70,19 @@ t.test("operations do not reach objects of others", async (t) => {
   const ownVm = async (): Promise<string> => {
     const found = own === "" ? [] : await api.all({ id: own, type: "VM" });
     if (found.length > 0) return own;
-    own = (await api.ask("vm.create", {
+    own = (await api.request("vm.create", {
       name_label: "own",
       template,
       VDIs: [],
       VIFs: [],
     })) as string;
     const acl = { subject: owner.id, object: own, action: "admin" };
-    await api.ask("acl.add", acl);
+    await api.request("acl.add", acl);
     return own;
   };
 
   const infos = Object.entries(
-    (await api.ask("system.getMethodsInfo")) as Record<string, MethodInfo>,
+    (await api.request("system.getMethodsInfo")) as Record<string, MethodInfo>,
   ).filter(([method]) => !SKIPPED.has(method));
   /** Names of parameters that may be ids. */
   const idParams = ({ params }: MethodInfo) =>

@@ -108,7 +108,7 @@ t.test("an OVA becomes a VM", LIMIT, async (t) => {
   });
 
   t.test("as JSON-RPC clients import it", async (t) => {
-    const { $sendTo } = await admin.ask<{ $sendTo: string }>("vm.import", {
+    const { $sendTo } = await admin.request<{ $sendTo: string }>("vm.import", {
       sr: sr!.id,
       type: "ova",
       data: { nameLabel: "renamed", nCpus: 2, networks: [network!.id] },
@@ -208,8 +208,8 @@ t.test("an OVA becomes a VM", LIMIT, async (t) => {
 
   t.test("networks need a right", async (t) => {
     const user = await bench.addUser("ova", {});
-    const users = await admin.ask<Row[]>("user.getAll");
-    const roleId = await admin.ask("role.create", { name: "importer" });
+    const users = await admin.request<Row[]>("user.getAll");
+    const roleId = await admin.request("role.create", { name: "importer" });
     for (const privilege of [
       { resource: "pool", action: "read" },
       { resource: "pool", action: "administrate:import-vm" },
@@ -217,13 +217,13 @@ t.test("an OVA becomes a VM", LIMIT, async (t) => {
       { resource: "SR", action: "administrate:create-vdi" },
       { resource: "network", action: "read" },
     ])
-      await admin.ask("privilege.create", {
+      await admin.request("privilege.create", {
         roleId,
         effect: "allow",
         ...privilege,
       });
     const { id } = users.find(({ email }) => email === "ova")!;
-    await admin.ask("role.addToUser", { id: roleId, userId: id });
+    await admin.request("role.addToUser", { id: roleId, userId: id });
     const answer = await send(
       ovaOf(filesOf("refused")),
       { networks: network!.id },

@@ -21,7 +21,7 @@ async function startBench(
   const shared = { type: "SR", shared: true, content_type: "user" };
   const sr = (await api.all(shared))[0]!.id;
   const make = (name: string) =>
-    api.ask("vm.create", {
+    api.request("vm.create", {
       name_label: name,
       template,
       VDIs: [{ SR: sr, size: GiB }],
@@ -44,25 +44,28 @@ t.test("recommendations are reported, with reasons", async (t) => {
   const running = (await api.all({ type: "VM", power_state: "Running" }))[0]!;
   const vm = running.id;
 
-  const placed = await api.ask("placement.placeVm", { vm });
+  const placed = await api.request("placement.placeVm", { vm });
   t.match(placed, { vm, current: { host: running["$container"] } });
   t.match(placed, { agility: { vm, hosts: Array } });
   t.equal((placed as { candidates: unknown[] }).candidates.length, 3);
 
-  const survival = await api.ask("placement.getSurvival", { pool });
+  const survival = await api.request("placement.getSurvival", { pool });
   t.match(survival, { failures: Number, isExact: Boolean });
   t.ok((survival as Survival).steps.length > 0);
-  const one = await api.ask("placement.getSurvival", { pool, maxFailures: 1 });
+  const one = await api.request("placement.getSurvival", {
+    pool,
+    maxFailures: 1,
+  });
   t.equal((one as Survival).steps.length, 1, "no more failures are examined");
 
   const host = String(running["$container"]);
-  const failover = await api.ask("placement.planFailover", {
+  const failover = await api.request("placement.planFailover", {
     pool,
     hosts: [host],
   });
   t.match(failover, { failed: [host], survives: Boolean });
 
-  const plan = (await api.ask("placement.planEvacuation", {
+  const plan = (await api.request("placement.planEvacuation", {
     hosts: [host],
   })) as Plan;
   const ids = [...plan.actions, ...plan.unplaced].map((one) => one.vm);
@@ -70,7 +73,7 @@ t.test("recommendations are reported, with reasons", async (t) => {
 
   const before = { networks: [], srs: [], vcpus: 1 };
   const big = { id: "big", memory: 2 ** 50, ...before };
-  const whatIf = await api.ask("placement.whatIf", {
+  const whatIf = await api.request("placement.whatIf", {
     pool,
     hosts: [hosts[2]],
     changes: [{ kind: "vm", vm: big }],
@@ -85,9 +88,9 @@ t.test("recommendations are reported, with reasons", async (t) => {
     { error: { code: 10 } },
   );
   for (const goal of ["performance", "consolidate", "enforce-rules"]) {
-    const answer = await api.ask("placement.recommend", { pool, goal });
+    const answer = await api.request("placement.recommend", { pool, goal });
     t.match(answer, { actions: Array, policy: { cpuHigh: Number } }, goal);
-    t.match(await api.ask("placement.explain", { pool, goal, vm }), { vm });
+    t.match(await api.request("placement.explain", { pool, goal, vm }), { vm });
   }
   for (const path of [
     `/vms/${vm}/placement`,
@@ -96,12 +99,12 @@ t.test("recommendations are reported, with reasons", async (t) => {
     t.equal((await api.rest("GET", path)).status, 200, path);
 
   t.test("without the right to hosts they are not named", async (t) => {
-    const eve = await api.ask("user.create", {
+    const eve = await api.request("user.create", {
       email: "eve",
       password: "a long word",
     });
     const acl = { subject: eve, object: vm, action: "operator" };
-    await api.ask("acl.add", acl);
+    await api.request("acl.add", acl);
     const session = await ApiSession.open(t, url, "eve", "a long word");
     const calls: [string, object][] = [
       ["placement.placeVm", { vm }],
@@ -115,9 +118,9 @@ t.test("recommendations are reported, with reasons", async (t) => {
     ];
     for (const [method, params] of calls)
       t.match(await session.call(method, params), { error: {} }, method);
-    t.same(await session.ask("placementRule.getAll", {}), []);
-    await api.ask("acl.add", { ...acl, object: pool, action: "viewer" });
-    t.match(await session.ask("placement.getSurvival", { pool }), {});
+    t.same(await session.request("placementRule.getAll", {}), []);
+    await api.request("acl.add", { ...acl, object: pool, action: "viewer" });
+    t.match(await session.request("placement.getSurvival", { pool }), {});
     t.match(await session.call("placementRule.create", calls[4]![1]), {
       error: { code: 2 },
     });
@@ -126,22 +129,22 @@ t.test("recommendations are reported, with reasons", async (t) => {
 
 t.test("rules are created, changed and deleted", async (t) => {
   const { api, pool, hosts, vms } = await startBench(t, 2);
-  const id = (await api.ask(
+  const id = (await api.request(
     "placementRule.create",
     rule(pool, { kind: "anti-affinity", vms, weight: 2 }),
   )) as string;
   const all = async () =>
-    ((await api.ask("placementRule.getAll", { pool })) as Thing[]).filter(
+    ((await api.request("placementRule.getAll", { pool })) as Thing[]).filter(
       (one) => one["source"] !== "xapi",
     );
   t.same(await all(), [
     { id, ...rule(pool, { kind: "anti-affinity", vms, weight: 2 }) },
   ]);
-  await api.ask("placementRule.set", { id, name: "other", tag: "db" });
+  await api.request("placementRule.set", { id, name: "other", tag: "db" });
   t.match(await all(), [{ name: "other", tag: "db", vms: undefined }]);
-  const everywhere = await api.ask("placementRule.getAll", {});
+  const everywhere = await api.request("placementRule.getAll", {});
   t.ok((everywhere as Thing[]).some((one) => one.id === id));
-  await api.ask("placementRule.set", {
+  await api.request("placementRule.set", {
     id,
     kind: "host-affinity",
     hosts,
@@ -172,12 +175,14 @@ t.test("a VM starts where required rules allow it", async (t) => {
   const bench = await startBench(t, 4);
   const { api, pool, hosts, vms, home, calls } = bench;
   const [a, b, c] = hosts as [string, string, string];
-  await api.ask(
+  await api.request(
     "placementRule.create",
     rule(pool, { kind: "anti-affinity", vms }),
   );
   calls();
-  await Promise.all(vms.slice(0, 3).map((id) => api.ask("vm.start", { id })));
+  await Promise.all(
+    vms.slice(0, 3).map((id) => api.request("vm.start", { id })),
+  );
   t.notOk(calls().includes("VM.start"), "XAPI got the host");
   const homes = await Promise.all(vms.slice(0, 3).map(home));
   t.same(homes.toSorted(), hosts, "at the same time, each on another");
@@ -199,19 +204,19 @@ t.test("a VM starts where required rules allow it", async (t) => {
     error: { data: { code: "HOST_AGAINST_RULES", host: a } },
   });
   t.equal((await api.get(last))["power_state"], "Halted");
-  await api.ask("vm.start", { id: last, host: a, force: true });
+  await api.request("vm.start", { id: last, host: a, force: true });
   t.equal(await home(last), a);
 
   t.test("and by a tag, only on its objects", async (t) => {
     const vm = await bench.make("tagged");
-    await api.ask("vm.set", { id: vm, tags: ["here"] });
+    await api.request("vm.set", { id: vm, tags: ["here"] });
     const only = { kind: "host-affinity", tag: "here", hosts: [b], score: 1 };
-    await api.ask("placementRule.create", rule(pool, only));
-    await api.ask("vm.start", { id: vm });
+    await api.request("placementRule.create", rule(pool, only));
+    await api.request("vm.start", { id: vm });
     t.equal(await home(vm), b);
-    await api.ask("vm.stop", { id: vm, force: true });
+    await api.request("vm.stop", { id: vm, force: true });
     const never = { kind: "host-affinity", tag: "here", hosts: [b], score: -1 };
-    await api.ask("placementRule.create", rule(pool, never));
+    await api.request("placementRule.create", rule(pool, never));
     t.match(await api.call("vm.start", { id: vm }), {
       error: { data: { conflict: { rules: [{ rule: "host-affinity" }] } } },
     });
@@ -224,16 +229,16 @@ t.test("a host is evacuated by the plan without violations", async (t) => {
   const { api, pool, hosts, vms, home } = bench;
   const [a, b, c] = hosts as [string, string, string];
   for (const [index, id] of vms.entries())
-    await api.ask("vm.start", { id, host: [a, a, b, c][index] });
+    await api.request("vm.start", { id, host: [a, a, b, c][index] });
   const [first, second, third] = vms as [string, string, string];
   const near = rule(pool, { kind: "affinity", vms: [first, second] });
-  await api.ask("placementRule.create", near);
+  await api.request("placementRule.create", near);
   const far = rule(pool, { kind: "anti-affinity", vms: [first, third] });
-  await api.ask("placementRule.create", far);
+  await api.request("placementRule.create", far);
   await stopOthers(bench);
-  await api.ask("host.setMaintenanceMode", { id: a, maintenance: true });
+  await api.request("host.setMaintenanceMode", { id: a, maintenance: true });
   t.same([await home(first), await home(second)], [c, c]);
-  await api.ask("host.setMaintenanceMode", {
+  await api.request("host.setMaintenanceMode", {
     id: a,
     maintenance: false,
     migrateBack: true,
@@ -241,7 +246,7 @@ t.test("a host is evacuated by the plan without violations", async (t) => {
   t.equal(await home(first), a);
 
   const stays = { kind: "host-affinity", vms: [first], hosts: [a], score: 1 };
-  await api.ask("placementRule.create", rule(pool, stays));
+  await api.request("placementRule.create", rule(pool, stays));
   const refused = {
     error: {
       data: {
@@ -269,17 +274,17 @@ t.test("room is made for a VM that fits on no host", async (t) => {
   const { api, pool, hosts, vms, home } = bench;
   const [a, b, c] = hosts as [string, string, string];
   await stopOthers({ api, vms: [] });
-  const answer = await api.ask("placement.whatIf", { pool, changes: [] });
+  const answer = await api.request("placement.whatIf", { pool, changes: [] });
   const { memory } = (answer as WhatIf).before;
   const shares = [0.7, 0.25, 0.25, 0.35];
   for (const [index, id] of vms.entries()) {
     const share = (shares[index]! * memory.size) / 3;
     const size = Math.floor(share / 2 ** 20) * 2 ** 20;
-    await api.ask("vm.set", { id, memoryMax: size, memory: size });
-    await api.ask("vm.start", { id, host: [a, b, b, c][index] });
+    await api.request("vm.set", { id, memoryMax: size, memory: size });
+    await api.request("vm.start", { id, host: [a, b, b, c][index] });
   }
   bench.calls();
-  await api.ask("host.setMaintenanceMode", { id: a, maintenance: true });
+  await api.request("host.setMaintenanceMode", { id: a, maintenance: true });
   const [its, ...others] = await Promise.all(vms.map(home));
   t.ok(its === b || its === c);
   t.notOk(others.includes(a));
@@ -290,14 +295,15 @@ t.test("room is made for a VM that fits on no host", async (t) => {
 t.test("a plan runs step by step, up to the first failure", async (t) => {
   const { api, pool, hosts, vms, home, calls } = await startBench(t, 3);
   const [a, b, c] = hosts as [string, string, string];
-  for (const id of vms.slice(0, 2)) await api.ask("vm.start", { id, host: a });
+  for (const id of vms.slice(0, 2))
+    await api.request("vm.start", { id, host: a });
   const [first, second, third] = vms as [string, string, string];
   const actions = [
     { kind: "migrate", vm: first, from: a, to: b, after: [] },
     { kind: "migrate", vm: first, from: b, to: c, after: [0] },
     { kind: "start", vm: third, to: b, after: [1] },
   ];
-  t.match(await api.ask("placement.apply", { pool, actions }), {
+  t.match(await api.request("placement.apply", { pool, actions }), {
     done: [{ vm: first, to: b }, { vm: first, to: c }, { vm: third }],
     failed: [],
     skipped: [],
@@ -347,5 +353,5 @@ async function stopOthers({
 }: Pick<ControlledPools, "api"> & { vms: readonly string[] }) {
   const running = await api.all({ type: "VM", power_state: "Running" });
   for (const { id } of running)
-    if (!vms.includes(id)) await api.ask("vm.stop", { id, force: true });
+    if (!vms.includes(id)) await api.request("vm.stop", { id, force: true });
 }

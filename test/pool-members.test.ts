@@ -40,7 +40,7 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
   const { admin, list } = bench;
   const [pool] = await list("pools");
   const target = pool!.id;
-  const server = await admin.ask<string>("server.add", {
+  const server = await admin.request<string>("server.add", {
     host: bare!.url,
     username: bare!.user,
     password: bare!.password,
@@ -64,11 +64,14 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
     const itself = await admin.rest("POST", path, { host: own!.id });
     t.equal(itself.status, 409);
     const [sr] = await list("srs", `$pool:${target} shared? content_type:user`);
-    await admin.ask("pool.enableHa", { pool: target, heartbeatSrs: [sr!.id] });
+    await admin.request("pool.enableHa", {
+      pool: target,
+      heartbeatSrs: [sr!.id],
+    });
     t.match(await admin.call("pool.mergeInto", merge), {
       error: { data: { property: "HA_enabled", object: target } },
     });
-    t.match(await admin.ask("pool.getHaState", { pool: target }), {
+    t.match(await admin.request("pool.getHaState", { pool: target }), {
       enabled: true,
       heartbeatSrs: [sr!.id],
       hostFailuresToTolerate: Number,
@@ -80,14 +83,14 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
       }),
       { error: { code: 10 } },
     );
-    await admin.ask("pool.setHaHostFailures", {
+    await admin.request("pool.setHaHostFailures", {
       pool: target,
       hostFailuresToTolerate: 1,
     });
-    t.match(await admin.ask("pool.getHaState", { pool: target }), {
+    t.match(await admin.request("pool.getHaState", { pool: target }), {
       hostFailuresToTolerate: 1,
     });
-    await admin.ask("pool.disableHa", { pool: target });
+    await admin.request("pool.disableHa", { pool: target });
     t.match(await admin.call("pool.disableHa", { pool: target }), {
       error: { message: /HA_NOT_ENABLED/ },
     });
@@ -136,7 +139,7 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
     t.match(await admin.rest("GET", `/hosts/${joiner!.id}`), {
       body: { $pool: target, enabled: true, power_state: "Running" },
     });
-    const servers = await admin.ask<{ id: string }[]>("server.getAll");
+    const servers = await admin.request<{ id: string }[]>("server.getAll");
     t.match(
       servers.find(({ id }) => id === server),
       { enabled: false, status: "disconnected" },
@@ -144,12 +147,12 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
   });
 
   t.test("an ejected host is a pool of its own", async (t) => {
-    await admin.ask("host.detach", { id: joiner!.id });
+    await admin.request("host.detach", { id: joiner!.id });
     await until(bench, "hosts", "", 3);
-    await admin.ask("server.enable", { id: server });
+    await admin.request("server.enable", { id: server });
     await until(bench, "pools", "", 2);
     t.match(await list("hosts", `id:${joiner!.id}`), [{ $pool: source }]);
-    await admin.ask("server.disable", { id: server });
+    await admin.request("server.disable", { id: server });
   });
 
   t.test("another coordinator is followed", async (t) => {
@@ -160,21 +163,21 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
     t.match(await mallory.call("pool.setPoolMaster", { host }), {
       error: { code: 1 },
     });
-    await admin.ask("host.disable", { id: host });
+    await admin.request("host.disable", { id: host });
     t.match(await admin.call("pool.setPoolMaster", { host }), {
       error: { data: { property: "enabled", object: host } },
     });
-    await admin.ask("host.enable", { id: host });
-    await admin.ask("pool.setPoolMaster", { host });
+    await admin.request("host.enable", { id: host });
+    await admin.request("pool.setPoolMaster", { host });
     t.match((await list("pools"))[0], { id: target, master: host });
-    await admin.ask("pool.set", {
+    await admin.request("pool.set", {
       id: target,
       name_label: "renamed by the new coordinator",
     });
     t.match((await list("pools"))[0], {
       name_label: "renamed by the new coordinator",
     });
-    await admin.ask("pool.setPoolMaster", { host: pool!["master"] });
+    await admin.request("pool.setPoolMaster", { host: pool!["master"] });
     t.match((await list("pools"))[0], { master: pool!["master"] });
   });
 });

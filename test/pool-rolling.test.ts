@@ -68,8 +68,8 @@ t.test("a pool is rebooted, and is as it was before", LIMIT, async (t) => {
   const { admin, list } = bench;
   const [{ id: pool }] = (await list("pools")) as [Row];
   const [sr] = await list("srs", "shared? content_type:user");
-  await admin.ask("pool.set", { id: pool, auto_poweron: true });
-  await admin.ask("pool.enableHa", { pool, heartbeatSrs: [sr!.id] });
+  await admin.request("pool.set", { id: pool, auto_poweron: true });
+  await admin.request("pool.enableHa", { pool, heartbeatSrs: [sr!.id] });
   const before = await lookAt(bench);
   t.match(before.pool, { HA_enabled: true, auto_poweron: true });
 
@@ -175,7 +175,7 @@ t.test(
     const { admin } = bench;
     const before = await lookAt(bench);
     const [vm] = Object.keys(before.places);
-    await admin.ask("vm.set", {
+    await admin.request("vm.set", {
       id: vm,
       blockedOperations: { pool_migrate: "it holds a dongle" },
     });

@@ -65,11 +65,11 @@ t.test(
     // The planner starts a worker thread.
     const api = await ApiSession.open(t, url);
     const [id] = Object.keys(
-      (await api.ask("xo.getAllObjects", {
+      (await api.request("xo.getAllObjects", {
         filter: { type: "pool" },
       })) as object,
     );
-    await t.resolves(api.ask("placement.recommend", { pool: id }));
+    await t.resolves(api.request("placement.recommend", { pool: id }));
   },
 );
 
@@ -155,7 +155,7 @@ t.test("the bundled program writes a heap snapshot", async (t) => {
   const server = new RunningProgram(t, "xo-server", args, { cwd, env });
   const url = await server.find(LISTENING);
   const admin = await ApiSession.open(t, url);
-  const { file } = (await admin.ask("diagnostics.writeHeapSnapshot")) as {
+  const { file } = (await admin.request("diagnostics.writeHeapSnapshot")) as {
     file: string;
   };
   t.match(JSON.parse(await readFile(join(cwd, file), "utf8")), {

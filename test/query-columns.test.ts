@@ -31,11 +31,11 @@ t.test(
     const page = await StatusPage.open(t, url);
     await page.until(({ pools }) => pools["c"]?.state === "watching");
     const client = await FollowedQuery.connect(t, url);
-    const ask = async (more: object) =>
+    const request = async (more: object) =>
       (await client.call("query.columns", { type: "VM", ...more }))
         .result as Answer;
     const paths = ["memory.size", "$pool", "now.cpu"];
-    let answer = await ask({ paths });
+    let answer = await request({ paths });
     t.equal(answer.ids?.length, answer.total);
     t.equal(answer.columns["$pool"]?.indexes?.length, answer.total);
     t.equal(answer.columns["$pool"]?.values.length, 1, "one pool");
@@ -55,14 +55,14 @@ t.test(
     });
     await client.until(() => client.rows[0]?.["now"] !== undefined);
     const { total } = answer;
-    answer = await ask({ paths: ["now.cpu"] });
+    answer = await request({ paths: ["now.cpu"] });
     t.equal(answer.total, total);
     t.ok(figures().length > 0);
     t.ok(
       figures().every((value) => Number.isInteger(value)),
       "whole thousandths",
     );
-    const again = await ask({ paths: ["$pool"], known: answer.state });
+    const again = await request({ paths: ["$pool"], known: answer.state });
     t.equal(again.ids, undefined, "the same VMs");
     t.same(Object.keys(again.columns), ["$pool"], "was not requested before");
     t.match(

@@ -49,17 +49,17 @@ t.test("rights on objects that operations reach", async (t) => {
   ) => {
     const email = `user${++count}`;
     const password = "a long word";
-    const userId = await api.ask("user.create", { email, password });
-    const roleId = await api.ask("role.create", { name: email });
+    const userId = await api.request("user.create", { email, password });
+    const roleId = await api.request("role.create", { name: email });
     for (const privilege of privileges)
-      await api.ask("privilege.create", {
+      await api.request("privilege.create", {
         roleId,
         effect: "allow",
         ...privilege,
       });
-    await api.ask("role.addToUser", { id: roleId, userId });
+    await api.request("role.addToUser", { id: roleId, userId });
     for (const acl of acls)
-      await api.ask("acl.add", { subject: userId, ...acl });
+      await api.request("acl.add", { subject: userId, ...acl });
     return ApiSession.open(t, url, email, password);
   };
   const read = { resource: "*", action: "read" };
@@ -80,10 +80,13 @@ t.test("rights on objects that operations reach", async (t) => {
       ["placement.planEvacuation", { hosts: [host] }],
       ["placement.planFailover", { pool: pool.id, hosts: [host] }],
     ] as const) {
-      const plan = await user.ask(method, params);
+      const plan = await user.request(method, params);
       t.match(JSON.stringify(plan), '"hidden"', method);
       t.notOk(namesAny(plan), method);
-      t.ok(namesAny(await api.ask(method, params)), "an admin reads the ids");
+      t.ok(
+        namesAny(await api.request(method, params)),
+        "an admin reads the ids",
+      );
     }
   });
 
@@ -125,7 +128,7 @@ t.test("rights on objects that operations reach", async (t) => {
       [{ object: own.id, action: "admin" }],
     );
     const { id, $network } = await one({ type: "VIF", $VM: own.id });
-    t.equal(await user.ask("vif.set", { id, rateLimit: 100 }), true);
+    t.equal(await user.request("vif.set", { id, rateLimit: 100 }), true);
     for (const setting of [
       { lockingMode: "unlocked" },
       { allowedIpv4Addresses: ["192.0.2.1"] },
@@ -146,7 +149,7 @@ t.test("rights on objects that operations reach", async (t) => {
       [own.id, String($network)].map((object) => ({ object, action: "admin" })),
     );
     const setting = { allowedIpv4Addresses: ["192.0.2.1"] };
-    t.equal(await trusted.ask("vif.set", { id, ...setting }), true);
+    t.equal(await trusted.request("vif.set", { id, ...setting }), true);
     t.same(record("VIF", id)["ipv4_allowed"], ["192.0.2.1"]);
   });
 
@@ -174,7 +177,11 @@ t.test("rights on objects that operations reach", async (t) => {
     t.same(calls(), [], "nothing reached the pool");
     t.equal(await countVms(), before);
     t.equal(
-      await user.ask("vm.insertCd", { id: own.id, cd_id: iso, force: true }),
+      await user.request("vm.insertCd", {
+        id: own.id,
+        cd_id: iso,
+        force: true,
+      }),
       true,
     );
     t.match(await install(iso), { result: /./ });
@@ -255,7 +262,7 @@ t.test("rights on objects that operations reach", async (t) => {
   });
 
   await t.test("a denial includes the devices of the VM", async (t) => {
-    const snapshot = (await api.ask("vm.snapshot", {
+    const snapshot = (await api.request("vm.snapshot", {
       id: foreign.id,
     })) as string;
     const user = await signUp([
@@ -304,7 +311,7 @@ t.test("rights on objects that operations reach", async (t) => {
   });
 
   await t.test("secrets of guests are masked", async (t) => {
-    await api.ask("vm.set", {
+    await api.request("vm.set", {
       id: own.id,
       xenStoreData: { "vm-data/password": "canary", "vm-data/role": "web" },
     });
@@ -319,9 +326,9 @@ t.test("rights on objects that operations reach", async (t) => {
 
   await t.test("a paused VM is unpaused without a failed task", async (t) => {
     const { id } = vms.find((vm) => vm["power_state"] === "Running")!;
-    await api.ask("vm.pause", { id });
+    await api.request("vm.pause", { id });
     calls();
-    t.equal(await api.ask("vm.start", { id }), true);
+    t.equal(await api.request("vm.start", { id }), true);
     t.same(
       calls().filter((name) => name.startsWith("VM.")),
       ["VM.unpause"],
@@ -340,7 +347,7 @@ t.test("rights on objects that operations reach", async (t) => {
     });
     t.notOk(calls().includes("VM.destroy"));
     t.equal(record("VM", id)["power_state"], "Running");
-    await api.ask("vm.stop", { id, force: true });
-    t.equal(await api.ask("vm.delete", { id, force: false }), true);
+    await api.request("vm.stop", { id, force: true });
+    t.equal(await api.request("vm.delete", { id, force: false }), true);
   });
 });

@@ -30,9 +30,9 @@ async function setUp(t: Test) {
     content_type: "user",
   });
   const ada = String(
-    await api.ask("user.create", { email: "ada", password: PASSWORD }),
+    await api.request("user.create", { email: "ada", password: PASSWORD }),
   );
-  const { id: set } = (await api.ask("resourceSet.create", {
+  const { id: set } = (await api.request("resourceSet.create", {
     name: "ada's",
     subjects: [ada],
     objects: [template, sr],
@@ -41,7 +41,7 @@ async function setUp(t: Test) {
   const session = await ApiSession.open(t, url, "ada", PASSWORD);
   const create = async (more: object = {}) =>
     String(
-      await session.ask("vm.create", {
+      await session.request("vm.create", {
         name_label: "tenant",
         template,
         CPUs: 1,
@@ -53,7 +53,7 @@ async function setUp(t: Test) {
       }),
     );
   const used = async (what: string) => {
-    const { limits } = (await api.ask("resourceSet.get", { id: set })) as {
+    const { limits } = (await api.request("resourceSet.get", { id: set })) as {
       readonly limits: Record<string, { readonly usage: number }>;
     };
     return limits[what]!.usage;
@@ -82,7 +82,7 @@ t.test("disks of templates are counted", async (t) => {
     t.equal(await used("disk"), 3 * GiB);
   });
   await t.test("also those of a VM that became one", async (t) => {
-    t.equal(await session.ask("vm.convertToTemplate", { id }), true);
+    t.equal(await session.request("vm.convertToTemplate", { id }), true);
     t.same(
       [await used("disk"), await used("vms"), await used("cpus")],
       [3 * GiB, 0, 0],
@@ -100,7 +100,7 @@ t.test("disks of templates are counted", async (t) => {
   });
   await t.test("a VM that is created from it has its disks", async (t) => {
     const input = { name_label: "x", template: id, resourceSet: set, VIFs: [] };
-    await api.ask("resourceSet.addObject", { id: set, object: id });
+    await api.request("resourceSet.addObject", { id: set, object: id });
     t.match(await session.call("vm.create", input), exhausted("disk"));
     t.match(
       await session.call("vm.create", {
@@ -119,15 +119,15 @@ t.test("disks of templates are counted", async (t) => {
       exhausted("disk"),
     );
     const limit = { id: set, limitId: "disk", quantity: 6 * GiB };
-    await api.ask("resourceSet.addLimit", limit);
-    const VM = String(await session.ask("vm.create", input));
+    await api.request("resourceSet.addLimit", limit);
+    const VM = String(await session.request("vm.create", input));
     t.match(await api.get(VM), { resourceSet: set });
     t.same([await used("disk"), await used("vms")], [6 * GiB, 1]);
-    t.equal(await session.ask("vm.delete", { id: VM }), true);
-    await api.ask("resourceSet.addLimit", { ...limit, quantity: 4 * GiB });
+    t.equal(await session.request("vm.delete", { id: VM }), true);
+    await api.request("resourceSet.addLimit", { ...limit, quantity: 4 * GiB });
   });
   await t.test("a VM outside of the set does not enter it", async (t) => {
-    const VM = await api.ask("vm.create", {
+    const VM = await api.request("vm.create", {
       name_label: "of the administrator",
       template: id,
       VIFs: [],
@@ -135,7 +135,7 @@ t.test("disks of templates are counted", async (t) => {
     t.equal((await api.get(String(VM)))?.["resourceSet"], undefined);
     t.equal(await used("vms"), 0);
   });
-  t.equal(await session.ask("vm.convertFromTemplate", { id }), true);
+  t.equal(await session.request("vm.convertFromTemplate", { id }), true);
   t.same([await used("disk"), await used("vms")], [3 * GiB, 1]);
 });
 
@@ -148,13 +148,20 @@ t.test("a disk stays where it is counted", async (t) => {
   t.equal(await used("disk"), 3 * GiB);
   const other = await create({ VDIs: [] });
   const VDI = String(vbd["VDI"]);
-  await api.ask("acl.add", { subject: ada, object: VDI, action: "admin" });
-  t.equal(await session.ask("vm.attachDisk", { vm: other, vdi: VDI }), true);
+  await api.request("acl.add", { subject: ada, object: VDI, action: "admin" });
+  t.equal(
+    await session.request("vm.attachDisk", { vm: other, vdi: VDI }),
+    true,
+  );
   t.equal(await used("disk"), 3 * GiB, "a shared disk is counted once");
-  t.equal(await session.ask("vbd.delete", { id: vbd.id }), true);
+  t.equal(await session.request("vbd.delete", { id: vbd.id }), true);
   t.equal(await used("disk"), 3 * GiB, "it has moved to the other VM");
   const { id: moved } = await diskOf(other);
-  t.equal(await api.ask("vbd.delete", { id: moved }), true, "administrators");
+  t.equal(
+    await api.request("vbd.delete", { id: moved }),
+    true,
+    "administrators",
+  );
   t.equal(await used("disk"), 0);
 });
 
@@ -163,27 +170,27 @@ t.test("a revert stays within the set", async (t) => {
   const id = await create();
   // For a VM, and a snapshot of its disk or a second VM.
   const limit = { id: set, limitId: "disk", quantity: 7 * GiB };
-  await api.ask("resourceSet.addLimit", limit);
+  await api.request("resourceSet.addLimit", limit);
   await t.test("disks that come back are counted", async (t) => {
-    const snapshot = await session.ask("vm.snapshot", { id });
+    const snapshot = await session.request("vm.snapshot", { id });
     t.equal(await used("disk"), 6 * GiB);
     const vdi = String((await diskOf(id))["VDI"]);
-    t.equal(await api.ask("vdi.delete", { id: vdi }), true);
+    t.equal(await api.request("vdi.delete", { id: vdi }), true);
     t.equal(await used("disk"), 3 * GiB, "that of the snapshot");
     const second = await create();
     t.match(
       await session.call("vm.revertSnapshot", { id, snapshot }),
       exhausted("disk"),
     );
-    t.equal(await session.ask("vm.delete", { id: second }), true);
-    t.equal(await session.ask("vm.revertSnapshot", { id, snapshot }), true);
+    t.equal(await session.request("vm.delete", { id: second }), true);
+    t.equal(await session.request("vm.revertSnapshot", { id, snapshot }), true);
     t.equal(await used("disk"), 6 * GiB);
   });
   await t.test("a snapshot from before does not remove it", async (t) => {
-    t.equal(await api.ask("vm.set", { id, resourceSet: null }), true);
-    const snapshot = await api.ask("vm.snapshot", { id });
-    t.equal(await api.ask("vm.set", { id, resourceSet: set }), true);
-    t.equal(await session.ask("vm.revertSnapshot", { id, snapshot }), true);
+    t.equal(await api.request("vm.set", { id, resourceSet: null }), true);
+    const snapshot = await api.request("vm.snapshot", { id });
+    t.equal(await api.request("vm.set", { id, resourceSet: set }), true);
+    t.equal(await session.request("vm.revertSnapshot", { id, snapshot }), true);
     t.match(await api.get(id), { resourceSet: set });
   });
 });
@@ -192,7 +199,7 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
   const { api, url, pools, ada, sr, session, create, used, record } =
     await setUp(t);
   const repository = await createRepository(t, api);
-  const roleId = await api.ask("role.create", { name: "imports" });
+  const roleId = await api.request("role.create", { name: "imports" });
   for (const [resource, action] of [
     ["*", "read"],
     ["pool", "administrate:import-vm"],
@@ -200,13 +207,13 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
     ["network", "operate:use"],
     ["backup-repository", "administrate:restore"],
   ])
-    await api.ask("privilege.create", {
+    await api.request("privilege.create", {
       roleId,
       effect: "allow",
       resource,
       action,
     });
-  await api.ask("role.addToUser", { id: roleId, userId: ada });
+  await api.request("role.addToUser", { id: roleId, userId: ada });
   const id = await create({ VDIs: [{ SR: sr, size: 3 * GiB }] });
   const store = async (size: number, records = recordsOf(pools[0]!, id)) => {
     const owner = { uuid: id, name_label: "tenant" };
@@ -217,17 +224,20 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
       { records },
     );
     const remotes = [repository.id];
-    await api.ask("backupNg.listVmBackups", { remotes, _forceRefresh: true });
+    await api.request("backupNg.listVmBackups", {
+      remotes,
+      _forceRefresh: true,
+    });
     return `${repository.id}/${backup}`;
   };
   const small = await store(6 * MiB);
 
   await t.test("an XVA that names it", async (t) => {
-    const { $getFrom } = (await api.ask("vm.export", { id })) as {
+    const { $getFrom } = (await api.request("vm.export", { id })) as {
       $getFrom: string;
     };
     const xva = await (await fetch(new URL($getFrom, url))).blob();
-    const { $sendTo } = (await session.ask("vm.import", { sr })) as {
+    const { $sendTo } = (await session.request("vm.import", { sr })) as {
       $sendTo: string;
     };
     const answer = await fetch(new URL($sendTo, url), {
@@ -243,21 +253,21 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
     t.notOk(
       "xo:resource_set" in Object(record("VM", copies[0]!.id)["other_config"]),
     );
-    await api.ask("vm.delete", { id: copies[0]!.id });
+    await api.request("vm.delete", { id: copies[0]!.id });
   });
 
   await t.test(
     "a restored VM is counted, and belongs to its user",
     async (t) => {
-      await api.ask("vm.set", { id, CPUs: 4, cpusMax: 4 });
+      await api.request("vm.set", { id, CPUs: 4, cpusMax: 4 });
       const before = await used("vms");
       t.match(
         await session.call("backup.restore", { id: small, sr }),
         exhausted("cpus"),
       );
       t.equal(await used("vms"), before);
-      await api.ask("vm.set", { id, CPUs: 1 });
-      const created = (await session.ask("backup.restore", {
+      await api.request("vm.set", { id, CPUs: 1 });
+      const created = (await session.request("backup.restore", {
         id: small,
         sr,
       })) as {
@@ -265,16 +275,16 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
       };
       t.equal(await used("vms"), before + 1);
       t.equal(
-        await session.ask("vm.set", { id: created.id, notes: "mine" }),
+        await session.request("vm.set", { id: created.id, notes: "mine" }),
         true,
       );
-      t.equal(await session.ask("vm.delete", { id: created.id }), true);
+      t.equal(await session.request("vm.delete", { id: created.id }), true);
     },
   );
 
   await t.test("a restore over a VM counts what its disks grow", async (t) => {
     const set = await api.get(id);
-    await api.ask("resourceSet.addLimit", {
+    await api.request("resourceSet.addLimit", {
       id: set?.["resourceSet"],
       limitId: "disk",
       quantity: 3 * GiB + 4 * MiB,
@@ -284,13 +294,13 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
       await session.call("backup.restoreOver", { id: small, vm: over }),
       exhausted("disk"),
     );
-    await api.ask("resourceSet.addLimit", {
+    await api.request("resourceSet.addLimit", {
       id: set?.["resourceSet"],
       limitId: "disk",
       quantity: 3 * GiB + 6 * MiB,
     });
     t.equal(
-      await session.ask("backup.restoreOver", { id: small, vm: over }),
+      await session.request("backup.restoreOver", { id: small, vm: over }),
       true,
     );
     t.equal(await used("disk"), 3 * GiB + 6 * MiB);

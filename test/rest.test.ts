@@ -23,12 +23,13 @@ t.test("a VM is found, started and followed over REST", LIMIT, async (t) => {
   const url = await server.find(/Web server listening on (http:\S+)/);
   const page = await StatusPage.open(t, url);
   await page.until(({ pools }) => pools["c"]?.state === "watching");
-  const ask = (path: string, init?: RequestInit) =>
+  const request = (path: string, init?: RequestInit) =>
     fetch(`${url}/rest/v0${path}`, init);
-  const read = async (path: string) => (await (await ask(path)).json()) as Vm[];
+  const read = async (path: string) =>
+    (await (await request(path)).json()) as Vm[];
 
   const all = await read("/vms?fields=*");
-  const hrefs = await (await ask("/vms?ndjson=true")).text();
+  const hrefs = await (await request("/vms?ndjson=true")).text();
   t.equal(hrefs.trimEnd().split("\n").length, all.length);
   const halted = await read("/vms?filter=power_state:halted&fields=id");
   t.equal(
@@ -48,7 +49,7 @@ t.test("a VM is found, started and followed over REST", LIMIT, async (t) => {
   t.teardown(() => {
     abort.abort();
   });
-  const events = await ask("/events", { headers, signal: abort.signal });
+  const events = await request("/events", { headers, signal: abort.signal });
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
   let received = "";
   const until = async (text: RegExp) => {
@@ -57,25 +58,27 @@ t.test("a VM is found, started and followed over REST", LIMIT, async (t) => {
   };
   const [, stream] = await until(/"id":"([^"]+)"/);
   const subscription = { collection: "VM", fields: ["id", "power_state"] };
-  const subscribed = await ask(`/events/${stream}/subscriptions`, {
+  const subscribed = await request(`/events/${stream}/subscriptions`, {
     method: "POST",
     headers,
     body: JSON.stringify(subscription),
   });
   t.equal(subscribed.status, 201);
 
-  const started = await ask(`/vms/${id}/actions/start`, {
+  const started = await request(`/vms/${id}/actions/start`, {
     method: "POST",
     headers,
   });
   t.equal(started.status, 202);
   const { taskId } = (await started.json()) as { taskId: string };
-  const task = await ask(`/tasks/${taskId}?wait=true`, { headers });
+  const task = await request(`/tasks/${taskId}?wait=true`, { headers });
   t.match(await task.json(), { status: "success" });
   await until(new RegExp(`"id":"${id}","power_state":"Running"`));
-  t.match(await (await ask(`/vms/${id}`)).json(), { power_state: "Running" });
+  t.match(await (await request(`/vms/${id}`)).json(), {
+    power_state: "Running",
+  });
 
-  const refused = await ask(`/vms/${id}/actions/start`, { method: "POST" });
+  const refused = await request(`/vms/${id}/actions/start`, { method: "POST" });
   t.equal(refused.status, 401, "the demo's guests only look");
   t.equal(await server.stop("SIGTERM"), 0);
 });

@@ -39,77 +39,83 @@ t.test(
       email: "admin",
       password: "correct horse",
     });
-    const ask = async (client: FollowedQuery, method: string, params = {}) =>
-      (await client.call(method, params)).result;
+    const request = async (
+      client: FollowedQuery,
+      method: string,
+      params = {},
+    ) => (await client.call(method, params)).result;
     const vms = { type: "VM" };
-    const all = (await ask(admin, "query.count", vms)) as number;
+    const all = (await request(admin, "query.count", vms)) as number;
     t.ok(all > 0);
     const ada = { email: "ada", password: "correct horse" };
-    const subject = (await ask(admin, "user.create", ada)) as string;
+    const subject = (await request(admin, "user.create", ada)) as string;
 
     const client = await first.connect(ada);
     t.equal(
-      await ask(client, "query.count", vms),
+      await request(client, "query.count", vms),
       0,
       "without rights, nothing",
     );
-    t.match(await ask(client, "query.page", vms), { total: 0, rows: [] });
-    t.same(await ask(client, "query.group", { ...vms, by: "power_state" }), []);
+    t.match(await request(client, "query.page", vms), { total: 0, rows: [] });
+    t.same(
+      await request(client, "query.group", { ...vms, by: "power_state" }),
+      [],
+    );
     await client.open({ name: "vms", ...vms, offset: 0, limit: 20 });
     t.equal(client.total, 0);
 
-    const { rows } = (await ask(admin, "query.page", vms)) as {
+    const { rows } = (await request(admin, "query.page", vms)) as {
       rows: { id: string; power_state: string }[];
     };
     const acl = { subject, object: rows[0]!.id, action: "viewer" };
-    await ask(admin, "acl.add", acl);
+    await request(admin, "acl.add", acl);
     await client.until(() => client.total === 1);
     t.match(client.rows, [{ id: rows[0]!.id }], "one object");
-    t.equal(await ask(client, "query.count", vms), 1);
+    t.equal(await request(client, "query.count", vms), 1);
 
-    const roleId = await ask(admin, "role.create", { name: "running" });
-    await ask(admin, "privilege.create", {
+    const roleId = await request(admin, "role.create", { name: "running" });
+    await request(admin, "privilege.create", {
       roleId,
       effect: "allow",
       resource: "vm",
       action: "read",
       selector: "power_state:/^Running$/",
     });
-    const group = await ask(admin, "group.create", { name: "staff" });
-    await ask(admin, "group.addUser", { id: group, userId: subject });
-    await ask(admin, "role.addToGroup", { id: roleId, groupId: group });
+    const group = await request(admin, "group.create", { name: "staff" });
+    await request(admin, "group.addUser", { id: group, userId: subject });
+    await request(admin, "role.addToGroup", { id: roleId, groupId: group });
     const filter = "power_state:/^Running$/";
-    await ask(admin, "acl.remove", acl);
-    const running = await ask(admin, "query.count", { ...vms, filter });
+    await request(admin, "acl.remove", acl);
+    const running = await request(admin, "query.count", { ...vms, filter });
     await client.until(() => client.total === running);
     t.ok(client.rows.every((row) => row["power_state"] === "Running"));
-    t.equal(await ask(client, "query.count", { type: "host" }), 0);
+    t.equal(await request(client, "query.count", { type: "host" }), 0);
     t.equal(client.ownDigest, client.digest);
 
     const viewer = (
-      (await ask(admin, "role.list")) as { id: string; name: string }[]
+      (await request(admin, "role.list")) as { id: string; name: string }[]
     ).find(({ name }) => name === "viewer")!;
     const grant = { id: viewer.id, userId: subject };
-    await ask(admin, "role.addToUser", grant);
+    await request(admin, "role.addToUser", grant);
     await client.until(() => client.total === all);
-    await ask(admin, "role.removeFromUser", grant);
-    await ask(admin, "group.delete", { id: group });
+    await request(admin, "role.removeFromUser", grant);
+    await request(admin, "group.delete", { id: group });
     await client.until(() => client.total === 0);
     t.same(client.rows, [], "what was seen is taken back");
 
     t.test("all acknowledged data exists after a kill", LIMIT, async (t) => {
-      await ask(admin, "acl.add", acl);
-      const token = await ask(client, "token.create");
+      await request(admin, "acl.add", acl);
+      const token = await request(client, "token.create");
       t.equal(await first.server.stop("SIGKILL"), "SIGKILL");
       const second = await start();
       const again = await second.connect({ token });
-      t.equal(await ask(again, "query.count", vms), 1);
+      t.equal(await request(again, "query.count", vms), 1);
       t.notMatch(second.server.output, /Initial admin/);
       const boss = await second.connect({
         email: "admin",
         password: "correct horse",
       });
-      t.equal(await ask(boss, "query.count", vms), all);
+      t.equal(await request(boss, "query.count", vms), all);
       t.equal(await second.server.stop(), 0);
       const verify = new RunningProgram(t, "xo-server", ["audit", "verify"], {
         cwd,

@@ -33,7 +33,8 @@ const ENDS: readonly {
   { name: "has ended", status: "success" },
   {
     name: "was cancelled by a user",
-    end: async ({ api, taskId }) => api.ask("task.abort", { id: await taskId }),
+    end: async ({ api, taskId }) =>
+      api.request("task.abort", { id: await taskId }),
     status: "failure",
   },
   {
@@ -44,7 +45,8 @@ const ENDS: readonly {
   },
   {
     name: "was suspended by a user",
-    end: ({ api, pool }) => api.ask("pool.suspendRolling", { pool: pool.id }),
+    end: ({ api, pool }) =>
+      api.request("pool.suspendRolling", { pool: pool.id }),
   },
   {
     name: "has stopped because its pool did not answer",
@@ -74,7 +76,7 @@ for (const { name, factor, prepare, end, status } of ENDS)
       update.clearFaults();
       t.ok(await automation.isRestored(), "they act again");
       if (status !== undefined) return;
-      await api.ask("pool.continueRolling", { pool: pool.id });
+      await api.request("pool.continueRolling", { pool: pool.id });
       await automation.jobWaits();
       t.match(await update.ended(), { status: "success" });
       t.ok(await automation.isRestored(), "and after its end");

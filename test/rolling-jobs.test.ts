@@ -60,7 +60,7 @@ async function startBench(t: Test): Promise<Bench> {
     return { server, session: await ApiSession.open(t, url) };
   };
   const { server, session } = await start();
-  const servers = (await session.ask("server.getAll")) as readonly {
+  const servers = (await session.request("server.getAll")) as readonly {
     readonly label: string;
     readonly poolId: string;
   }[];
@@ -84,7 +84,7 @@ async function createJob(
 ): Promise<string> {
   const ids = groups.map((group) => group.map(({ id }) => id));
   const job = { type: "rollingUpdate", name: "night", groups: ids };
-  return (await session.ask("job.create", { job })) as string;
+  return (await session.request("job.create", { job })) as string;
 }
 
 async function runNow(session: ApiSession, job: string): Promise<Run> {
@@ -95,7 +95,7 @@ async function runNow(session: ApiSession, job: string): Promise<Run> {
 /** The last run of a job, when it has ended. */
 async function ended(session: ApiSession, jobId: string): Promise<Run> {
   for (;;) {
-    const answer = await session.ask("jobRun.list", { jobId });
+    const answer = await session.request("jobRun.list", { jobId });
     const [run] = (answer as { runs: Run[] }).runs;
     if (run !== undefined && run.status !== "pending") return run;
     await pause(50);
@@ -156,7 +156,10 @@ t.test(
     );
     t.equal(run.pools![0]!.pool, a.id, "the first group first");
     for (const { id } of await session.all({ type: "host" }))
-      t.same(await session.ask("pool.listMissingPatches", { host: id }), []);
+      t.same(
+        await session.request("pool.listMissingPatches", { host: id }),
+        [],
+      );
   },
 );
 
@@ -170,7 +173,7 @@ t.test(
     void session.call("job.runNow", { id: job });
     const isThere = async () =>
       (
-        (await session.ask("pool.getRollingState", { pool: b.id })) as {
+        (await session.request("pool.getRollingState", { pool: b.id })) as {
           current: object | null;
         }
       ).current !== null;

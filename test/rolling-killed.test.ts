@@ -58,7 +58,7 @@ for (const phase of phases)
         "all hosts are enabled",
       );
       t.ok(await haOf(pool), "HA is enabled");
-      t.match(await session.ask("pool.getRollingState", { pool: id }), {
+      t.match(await session.request("pool.getRollingState", { pool: id }), {
         current: null,
         last: { hosts: 4, completed: 4 },
       });

@@ -14,7 +14,7 @@ interface State {
 }
 
 const stateOf = async ({ api, pool }: WatchedUpdate) =>
-  (await api.ask("pool.getRollingState", { pool: pool.id })) as State;
+  (await api.request("pool.getRollingState", { pool: pool.id })) as State;
 
 /** Repeats until the state is as expected; the time limit of the test ends it. */
 async function until(
@@ -53,11 +53,11 @@ t.test(
         operation: "pool.rollingUpdate",
       },
     });
-    await api.ask("task.abort", { id: current!.task });
+    await api.request("task.abort", { id: current!.task });
     t.match(await answer, { error: { message: /stopped/ } });
     t.match(await task(), { status: "failure" });
     t.match((await stateOf(update)).current, { stopped: /aborted/ });
-    t.equal(await api.ask("pool.rollingUpdate", params), true, "resumed");
+    t.equal(await api.request("pool.rollingUpdate", params), true, "resumed");
     t.same(await update.notUpdated(), []);
     t.same((await stateOf(update)).current, null);
   },
@@ -79,7 +79,7 @@ for (const [type, bodyOf] of Object.entries(JOBS))
       const update = await WatchedUpdate.start(t);
       const { api, pool } = update;
       const job = { type, name: "night", ...bodyOf(pool.id) };
-      const jobId = (await api.ask("job.create", { job })) as string;
+      const jobId = (await api.request("job.create", { job })) as string;
       const run = api.call("job.runNow", { id: jobId });
       const { current } = await until(
         update,
@@ -91,12 +91,12 @@ for (const [type, bodyOf] of Object.entries(JOBS))
       t.match(await read(`/tasks/${id}`), { id, status: "pending" });
       const listed = (await read("/tasks?fields=id")) as { id: string }[];
       t.ok(listed.some((task) => task.id === id));
-      const runs = (await api.ask("jobRun.list", { jobId })) as object;
+      const runs = (await api.request("jobRun.list", { jobId })) as object;
       t.match(runs, { runs: [{ taskId: id }] });
-      await api.ask("task.abort", { id });
+      await api.request("task.abort", { id });
       await run;
       t.match(await read(`/tasks/${id}?wait=true`), { status: "failure" });
-      t.match(await api.ask("jobRun.list", { jobId }), {
+      t.match(await api.request("jobRun.list", { jobId }), {
         runs: [{ status: "aborted" }],
       });
       t.match((await stateOf(update)).current, { stopped: /aborted/ });
@@ -117,7 +117,7 @@ t.test(
       return host?.["power_state"] !== "Running";
     };
     while (!(await offline())) await pause(5);
-    await api.ask("task.abort", { id });
+    await api.request("task.abort", { id });
     // Time in which it would end, if it did not wait.
     await Promise.race([update.ended(), pause(1_000)]);
     pool.sim.reviveHost(hosts[1]!);
@@ -159,7 +159,7 @@ t.test(
     t.match((await stateOf(update)).current, { stopped: todo }, "as before");
     t.notOk(haIsEnabled());
     pool.sim.reviveHost(hosts[1]!);
-    t.equal(await api.ask("pool.abandonRolling", params), true);
+    t.equal(await api.request("pool.abandonRolling", params), true);
     t.ok(haIsEnabled(), "HA is enabled");
     t.same((await stateOf(update)).current, null);
     t.same(update.log.lost, [], "no VM has ever stopped");
@@ -183,7 +183,7 @@ t.test(
     t.match(await api.call("pool.abandonRolling", params), { error: {} });
     pool.sim.failNext("pool.enable_ha", "HA_NO_PLAN");
     const forced = { ...params, force: true };
-    t.equal(await api.ask("pool.abandonRolling", forced), true);
+    t.equal(await api.request("pool.abandonRolling", forced), true);
     t.same((await stateOf(update)).current, null);
     const fresh = pool.db.records("pool").next().value as [string, object];
     t.match(fresh[1], { ha_enabled: false }, "as the pool has refused it");

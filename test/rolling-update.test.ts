@@ -69,17 +69,19 @@ async function lookAt({ list }: StorageBench) {
 /** A user who may read pools, and nothing else. */
 async function addPoolReader({ admin, addUser }: StorageBench) {
   const reader = await addUser("reader", {});
-  const roleId = await admin.ask<string>("role.create", { name: "pools" });
-  await admin.ask("privilege.create", {
+  const roleId = await admin.request<string>("role.create", { name: "pools" });
+  await admin.request("privilege.create", {
     roleId,
     effect: "allow",
     resource: "pool",
     action: "read",
   });
   const users =
-    await admin.ask<readonly { id: string; email: string }[]>("user.getAll");
+    await admin.request<readonly { id: string; email: string }[]>(
+      "user.getAll",
+    );
   const { id: userId } = users.find(({ email }) => email === "reader")!;
-  await admin.ask("role.addToUser", { id: roleId, userId });
+  await admin.request("role.addToUser", { id: roleId, userId });
   return reader;
 }
 
@@ -89,7 +91,7 @@ for (const system of ["xcp-ng", "xenserver-8"])
     const { admin } = bench;
     const before = await lookAt(bench);
     const pool = before.pool.id;
-    const plan = await admin.ask<Plan>("pool.planRollingUpdate", { pool });
+    const plan = await admin.request<Plan>("pool.planRollingUpdate", { pool });
     t.match(plan, { canStart: true, problems: [], moves: Number });
     t.equal(plan.hosts[0]!.id, before.pool["master"], "the coordinator first");
     t.same(
@@ -111,13 +113,15 @@ for (const system of ["xcp-ng", "xenserver-8"])
     const after = await lookAt(bench);
     t.same(after.running, before.running, "all VMs run");
     for (const { id } of after.hosts)
-      t.same(await admin.ask("pool.listMissingPatches", { host: id }), []);
+      t.same(await admin.request("pool.listMissingPatches", { host: id }), []);
     t.ok(after.hosts.every(({ enabled }) => enabled === true));
-    t.match(await admin.ask("pool.getRollingState", { pool }), {
+    t.match(await admin.request("pool.getRollingState", { pool }), {
       current: null,
       last: { kind: "update", hosts: 4, completed: 4, waves: Array },
     });
-    const { waves } = await admin.ask<Plan>("pool.planRollingUpdate", { pool });
+    const { waves } = await admin.request<Plan>("pool.planRollingUpdate", {
+      pool,
+    });
     t.same(waves, [], "nothing is left to do");
   });
 
@@ -175,18 +179,21 @@ for (const { what, path, body, where, reason } of stops)
     await bench.untilGone("hosts", "!enabled?");
     t.same((await lookAt(bench)).running, before.running, "all VMs run");
     const [pool] = await bench.list("pools");
-    t.match(await bench.admin.ask("pool.getRollingState", { pool: pool!.id }), {
-      current: { kind: "update", stopped: reason },
-    });
+    t.match(
+      await bench.admin.request("pool.getRollingState", { pool: pool!.id }),
+      {
+        current: { kind: "update", stopped: reason },
+      },
+    );
     const reader = await addPoolReader(bench);
     t.match(
-      await reader.ask("pool.getRollingState", { pool: pool!.id }),
+      await reader.request("pool.getRollingState", { pool: pool!.id }),
       { current: { kind: "update", stopped: "hidden" } },
       "the reason may name objects that the reader may not read",
     );
     const viewer = await bench.addUser("viewer", { [pool!.id]: "viewer" });
     t.match(
-      await viewer.ask("pool.getRollingState", { pool: pool!.id }),
+      await viewer.request("pool.getRollingState", { pool: pool!.id }),
       { current: { stopped: reason } },
       "a right on the pool includes what belongs to it",
     );
@@ -235,12 +242,12 @@ t.test("what prevents it is reported before the start", LIMIT, async (t) => {
   const bench = await startStorageBench(t, ...SIZE);
   const { admin } = bench;
   const { pool, running, hosts } = await lookAt(bench);
-  await admin.ask("vm.set", {
+  await admin.request("vm.set", {
     id: running[0],
     blockedOperations: { pool_migrate: "it holds a dongle" },
   });
-  await admin.ask("host.disable", { id: hosts[1]!.id });
-  const plan = await admin.ask<Plan>("pool.planRollingUpdate", {
+  await admin.request("host.disable", { id: hosts[1]!.id });
+  const plan = await admin.request<Plan>("pool.planRollingUpdate", {
     pool: pool.id,
   });
   t.equal(plan.canStart, false);
@@ -256,7 +263,7 @@ t.test("what prevents it is reported before the start", LIMIT, async (t) => {
   await t.test("without what the reader has no right to read", async (t) => {
     const reader = await addPoolReader(bench);
     const asked = { pool: pool.id };
-    const shown = await reader.ask<Plan>("pool.planRollingUpdate", asked);
+    const shown = await reader.request<Plan>("pool.planRollingUpdate", asked);
     t.equal(shown.problems.length, 2);
     t.equal(shown.moves, plan.moves);
     t.same(
@@ -282,7 +289,7 @@ t.test("a pool that refuses updates is not begun", LIMIT, async (t) => {
   const [pool] = server.pools;
   const { id } = (await server.api.all({ type: "pool" }))[0]!;
   pool!.refuseUpdates([["LICENCE_RESTRICTION", "updates"]]);
-  t.match(await server.api.ask("pool.planRollingUpdate", { pool: id }), {
+  t.match(await server.api.request("pool.planRollingUpdate", { pool: id }), {
     canStart: false,
     problems: [
       {
@@ -299,6 +306,6 @@ t.test("a pool that refuses updates is not begun", LIMIT, async (t) => {
     "nothing is begun",
   );
   pool!.refuseUpdates([]);
-  const plan = await server.api.ask("pool.planRollingUpdate", { pool: id });
+  const plan = await server.api.request("pool.planRollingUpdate", { pool: id });
   t.notMatch(plan, { problems: [{ code: "LICENCE_RESTRICTION" }] });
 });

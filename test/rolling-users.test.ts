@@ -33,14 +33,14 @@ const byCall: Begin = async (ada, pool) => {
 
 const byJob: Begin = async (ada, pool) => {
   const job = { type: "rollingUpdate", name: "night", groups: [[pool]] };
-  const id = (await ada.ask("job.create", { job })) as string;
-  await ada.ask("job.runNow", { id });
+  const id = (await ada.request("job.create", { job })) as string;
+  await ada.request("job.runNow", { id });
   return lastRun(ada, id).then(({ taskId }) => taskId);
 };
 
 async function lastRun(session: ApiSession, jobId?: string) {
   const about = jobId === undefined ? {} : { jobId };
-  const { runs } = (await session.ask("jobRun.list", about)) as {
+  const { runs } = (await session.request("jobRun.list", about)) as {
     readonly runs: readonly (Run & { readonly taskId: string })[];
   };
   return runs[0]!;
@@ -54,7 +54,7 @@ async function startedBy(t: Test, begin: Begin, phase: Phase) {
   const { server, url, session } = await start();
   const id = await enableHa(session);
   const user = { ...ADA, permission: "admin" };
-  const userId = (await session.ask("user.create", user)) as string;
+  const userId = (await session.request("user.create", user)) as string;
   const log = new PoolLog(pool.database);
   const isThere = reached(pool, phase, log);
   const { email, password } = ADA;
@@ -87,28 +87,28 @@ const LOSSES: readonly {
     name: "a user who was deleted while a host is evacuated",
     begin: byCall,
     phase: EVACUATED,
-    lose: (admin, id) => admin.ask("user.delete", { id }),
+    lose: (admin, id) => admin.request("user.delete", { id }),
     reason: DELETED,
   },
   {
     name: "a user who was deleted while a host is rebooted",
     begin: byCall,
     phase: REBOOTED,
-    lose: (admin, id) => admin.ask("user.delete", { id }),
+    lose: (admin, id) => admin.request("user.delete", { id }),
     reason: DELETED,
   },
   {
     name: "a user who has lost all rights",
     begin: byCall,
     phase: EVACUATED,
-    lose: (admin, id) => admin.ask("user.set", { id, permission: "none" }),
+    lose: (admin, id) => admin.request("user.set", { id, permission: "none" }),
     reason: /its user has no right on the pool any more/,
   },
   {
     name: "the user of a job, who was deleted",
     begin: byJob,
     phase: EVACUATED,
-    lose: (admin, id) => admin.ask("user.delete", { id }),
+    lose: (admin, id) => admin.request("user.delete", { id }),
     reason: DELETED,
   },
 ];
@@ -128,7 +128,7 @@ for (const { name, begin, phase, lose, reason } of LOSSES)
         status: "failure",
         result: { code: "STOPPED_MIDWAY", message: reason },
       });
-      t.match(await session.ask("pool.getRollingState", { pool: id }), {
+      t.match(await session.request("pool.getRollingState", { pool: id }), {
         current: { stopped: reason },
       });
       const vms = log.watched.filter((vm) => !log.running().includes(vm));
@@ -140,7 +140,11 @@ for (const { name, begin, phase, lose, reason } of LOSSES)
         t.match(await lastRun(session), { status: /interrupted|failure/ });
 
       const update = { pool: id };
-      t.equal(await session.ask("pool.rollingUpdate", update), true, "resumed");
+      t.equal(
+        await session.request("pool.rollingUpdate", update),
+        true,
+        "resumed",
+      );
       t.ok(log.areAllUpdated);
       t.same(log.lost, [], "no VM has ever stopped");
     },
@@ -149,7 +153,7 @@ for (const { name, begin, phase, lose, reason } of LOSSES)
 t.test("an update continues when its user is deleted", LIMIT, async (t) => {
   const started = await startedBy(t, byCall, EVACUATED);
   const { session, userId, log } = started;
-  await session.ask("user.delete", { id: userId });
+  await session.request("user.delete", { id: userId });
   t.match(await started.taskOf(session), { status: "success" });
   t.ok(log.areAllUpdated);
 });

@@ -52,7 +52,7 @@ async function until(
   isSo: (state: State) => boolean,
 ): Promise<State> {
   for (;;) {
-    const state = await admin.ask<State>("pool.getRollingState", { pool });
+    const state = await admin.request<State>("pool.getRollingState", { pool });
     if (isSo(state)) return state;
   }
 }
@@ -62,7 +62,7 @@ async function withHa(t: Test) {
   const { admin, list } = bench;
   const [{ id: pool }] = (await list("pools")) as [{ id: string }];
   const [sr] = await list("srs", "shared? content_type:user");
-  await admin.ask("pool.enableHa", { pool, heartbeatSrs: [sr!.id] });
+  await admin.request("pool.enableHa", { pool, heartbeatSrs: [sr!.id] });
   const running = async () =>
     (await list("vms", "power_state:Running")).map(({ id }) => id).sort();
   const starts = async () =>
@@ -109,7 +109,7 @@ t.test("a step that no window has time for is refused", LIMIT, async (t) => {
     timezone: "UTC",
     ranges: [{ from: "01:00", to: "01:05" }],
   };
-  const plan = await admin.ask("pool.planRollingUpdate", { pool, windows });
+  const plan = await admin.request("pool.planRollingUpdate", { pool, windows });
   t.match(plan, {
     canStart: false,
     problems: [{ code: "WINDOW_TOO_SHORT", isFatal: true }],
@@ -118,7 +118,9 @@ t.test("a step that no window has time for is refused", LIMIT, async (t) => {
     status: "failure",
     result: { code: "INVALID_PARAMETERS", message: /longest has 5 minutes/ },
   });
-  t.match(await admin.ask("pool.getRollingState", { pool }), { current: null });
+  t.match(await admin.request("pool.getRollingState", { pool }), {
+    current: null,
+  });
   t.match(
     await admin.call("pool.rollingUpdate", {
       pool,
@@ -126,7 +128,7 @@ t.test("a step that no window has time for is refused", LIMIT, async (t) => {
     }),
     { error: { data: { reason: "unknown time zone: Mars/Base" } } },
   );
-  const late = await admin.ask<{ waves: { beginsAt: number }[] }>(
+  const late = await admin.request<{ waves: { beginsAt: number }[] }>(
     "pool.planRollingUpdate",
     { pool, windows: windowOf(2, 2.5) },
   );
@@ -144,7 +146,7 @@ t.test("a user suspends a run, and continues it", LIMIT, async (t) => {
   });
   const task = await begin(bench, pool);
   await until(bench, pool, ({ current }) => current !== null);
-  await admin.ask("pool.suspendRolling", { pool });
+  await admin.request("pool.suspendRolling", { pool });
   const { current } = await until(
     bench,
     pool,
@@ -155,11 +157,13 @@ t.test("a user suspends a run, and continues it", LIMIT, async (t) => {
   t.same(await bench.running(), before);
   await bench.untilGone("hosts", "!enabled?");
 
-  await admin.ask("pool.continueRolling", { pool });
+  await admin.request("pool.continueRolling", { pool });
   t.match(await ended(bench, task), { status: "success" });
   t.match(await list("pools"), [{ HA_enabled: true }]);
   t.same(await bench.running(), before, "all VMs run");
-  t.match(await admin.ask("pool.getRollingState", { pool }), { current: null });
+  t.match(await admin.request("pool.getRollingState", { pool }), {
+    current: null,
+  });
   const eve = await bench.addUser("eve", { [pool]: "operator" });
   t.match(await eve.call("pool.suspendRolling", { pool }), {
     error: { code: 2 },

@@ -66,7 +66,7 @@ class OldClient {
     });
   }
 
-  async ask(method: string, params?: object): Promise<unknown> {
+  async request(method: string, params?: object): Promise<unknown> {
     const { result, error } = await this.call(method, params);
     if (error !== undefined)
       throw new Error(`${method}: ${error.code} ${error.message}`);
@@ -102,22 +102,22 @@ t.test("a client of Xen Orchestra does its job unchanged", LIMIT, async (t) => {
     error: { code: 2 },
   });
   t.match(
-    await client.ask("session.signIn", {
+    await client.request("session.signIn", {
       email: "admin",
       password: "a good password",
     }),
     { permission: "admin" },
   );
-  t.match(await client.ask("token.create", {}), /^[\w-]{43}$/);
+  t.match(await client.request("token.create", {}), /^[\w-]{43}$/);
 
-  const all = (await client.ask("xo.getAllObjects")) as Things;
+  const all = (await client.request("xo.getAllObjects")) as Things;
   t.ok(Object.entries(all).every(([id, object]) => object.id === id));
   for (const type of ["pool", "host", "VM", "VM-template", "SR", "VDI"])
     t.ok(
       Object.values(all).some((one) => one.type === type),
       type,
     );
-  const vms = (await client.ask("xo.getAllObjects", {
+  const vms = (await client.request("xo.getAllObjects", {
     filter: { type: "VM" },
   })) as Things;
   t.same(
@@ -133,7 +133,7 @@ t.test("a client of Xen Orchestra does its job unchanged", LIMIT, async (t) => {
   )!;
   const isIn = (state: string) => () =>
     client.copy.get(id)?.power_state === state;
-  t.equal(await client.ask("vm.start", { vm: id }), true);
+  t.equal(await client.request("vm.start", { vm: id }), true);
   await client.until(isIn("Running"));
   t.match(await client.call("vm.start", { id }), {
     error: {
@@ -150,24 +150,24 @@ t.test("a client of Xen Orchestra does its job unchanged", LIMIT, async (t) => {
     ["vm.stop", "Halted"],
   ] as const) {
     const params = method === "vm.stop" ? { id, force: true } : { id };
-    t.equal(await client.ask(method, params), true, method);
+    t.equal(await client.request(method, params), true, method);
     await client.until(isIn(state));
   }
 
   const tagsOf = () => (client.copy.get(id)?.["tags"] ?? []) as string[];
-  t.equal(await client.ask("tag.add", { id, tag: "é" }), true);
+  t.equal(await client.request("tag.add", { id, tag: "é" }), true);
   await client.until(() => tagsOf().includes("é"));
-  t.equal(await client.ask("tag.remove", { id, tag: "é" }), true);
+  t.equal(await client.request("tag.remove", { id, tag: "é" }), true);
   await client.until(() => !tagsOf().includes("é"));
-  await client.ask("vm.set", { id, name_label: "new", auto_poweron: true });
+  await client.request("vm.set", { id, name_label: "new", auto_poweron: true });
   await client.until(() => client.copy.get(id)?.["name_label"] === "new");
-  t.match(await client.ask("xo.getAllObjects", { filter: { id } }), {
+  t.match(await client.request("xo.getAllObjects", { filter: { id } }), {
     [id]: { name_label: "new", auto_poweron: true },
   });
-  const snapshot = (await client.ask("vm.snapshot", { id })) as string;
+  const snapshot = (await client.request("vm.snapshot", { id })) as string;
   await client.until(() => client.copy.get(snapshot)?.type === "VM-snapshot");
 
-  const { $getFrom } = (await client.ask("xo.getAllObjects", {
+  const { $getFrom } = (await client.request("xo.getAllObjects", {
     filter: { type: "host" },
     ndjson: true,
   })) as { $getFrom: string };

@@ -8,7 +8,7 @@ const PASSWORD = "correct horse battery";
 /** A server with one simulated pool, and its admin. */
 export interface SignedIn {
   /** @param path under /rest/v0 */
-  readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   /** The JSON of the response. @throws unless the status is a success */
   readonly read: (path: string) => Promise<unknown>;
   /** The task of an action, after it has ended. */
@@ -40,18 +40,18 @@ export async function signIn(t: Test, ...pool: string[]): Promise<SignedIn> {
   });
   const cookie = login.headers.get("set-cookie")!.split(";")[0]!;
   const headers = { cookie, "content-type": "application/json" };
-  const ask: SignedIn["ask"] = (path, init) =>
+  const request: SignedIn["request"] = (path, init) =>
     fetch(`${url}/rest/v0${path}`, { ...init, headers });
   const read: SignedIn["read"] = async (path) => {
-    const answer = await ask(path);
+    const answer = await request(path);
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
     return answer.json();
   };
   return {
-    ask,
+    request,
     read,
     async act(path, body = {}) {
-      const begun = await ask(path, {
+      const begun = await request(path, {
         method: "POST",
         body: JSON.stringify(body),
       });

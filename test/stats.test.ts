@@ -26,7 +26,7 @@ async function until<T>(
 
 t.test("statistics of a simulated pool", LIMIT, async (t) => {
   const size = ["--hosts", "2", "--vms", "6", "--members", "1"];
-  const { ask, read } = await signIn(t, ...size);
+  const { request, read } = await signIn(t, ...size);
   const hosts = (await read("/hosts?fields=*")) as {
     id: string;
     memory: { size: number };
@@ -72,7 +72,7 @@ t.test("statistics of a simulated pool", LIMIT, async (t) => {
 
   const source = `/vms/${vms[0]!.id}/stats/data_source`;
   const put = async (name: string) =>
-    (await ask(`${source}/${name}`, { method: "PUT" })).status;
+    (await request(`${source}/${name}`, { method: "PUT" })).status;
   t.equal(await put("cpu0"), 204);
   t.equal(await put("nothing"), 500, "XAPI knows no such thing");
 

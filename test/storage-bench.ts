@@ -19,7 +19,7 @@ export interface Operator {
     params?: object,
   ) => Promise<{ result?: unknown; error?: { code: number; data?: unknown } }>;
   /** @returns the result; fails the test where there is none */
-  readonly ask: <T>(method: string, params?: object) => Promise<T>;
+  readonly request: <T>(method: string, params?: object) => Promise<T>;
   /** @param path under /rest/v0 */
   readonly rest: (
     method: string,
@@ -86,12 +86,12 @@ export async function startStorageBench(
     admin,
     async addUser(name, rights) {
       const password = `password of a user called ${name}`;
-      const subject = await admin.ask<string>("user.create", {
+      const subject = await admin.request<string>("user.create", {
         email: name,
         password,
       });
       for (const [object, action] of Object.entries(rights))
-        await admin.ask("acl.add", { subject, object, action });
+        await admin.request("acl.add", { subject, object, action });
       return signIn(name, password);
     },
     list,
@@ -122,7 +122,7 @@ async function connect(
     call,
     cookie,
     fetch: atRest,
-    async ask<T>(method: string, params?: object) {
+    async request<T>(method: string, params?: object) {
       const answer = await call(method, params);
       t.equal(answer.error, undefined, `${method} is done`);
       return answer.result as T;

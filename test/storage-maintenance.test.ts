@@ -60,7 +60,7 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
       "vms",
       "power_state:Running !pvDriversDetected?",
     ))
-      await admin.ask("vm.stop", { id: vm.id, force: true });
+      await admin.request("vm.stop", { id: vm.id, force: true });
     const left = await running();
     t.ok(left.length > 0);
     const params = { id, vmsToShutdown: left };
@@ -75,11 +75,11 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
     t.equal(await attached(), pbds, "what fails puts everything back");
     t.same((await running()).sort(), [...left].sort());
 
-    await admin.ask("sr.enableMaintenanceMode", params);
+    await admin.request("sr.enableMaintenanceMode", params);
     t.match(await now(), { inMaintenanceMode: true });
     t.equal(await attached(), 0);
     t.same(await running(), []);
-    await admin.ask("sr.disableMaintenanceMode", { id });
+    await admin.request("sr.disableMaintenanceMode", { id });
     t.match(await now(), { inMaintenanceMode: false });
     t.equal(await attached(), pbds);
     t.same((await running()).sort(), [...left].sort(), "they run again");
@@ -89,10 +89,10 @@ t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
   });
 
   t.test("chains are shown", async (t) => {
-    t.match(await admin.ask("sr.getVdiChainsInfo", { id }), {
+    t.match(await admin.request("sr.getVdiChainsInfo", { id }), {
       unhealthyVdis: Object,
       vdisWithUnknownVhdParent: Array,
     });
-    t.type(await admin.ask("sr.getAllUnhealthyVdiChainsLength"), "object");
+    t.type(await admin.request("sr.getAllUnhealthyVdiChainsLength"), "object");
   });
 });

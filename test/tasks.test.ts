@@ -30,23 +30,23 @@ t.test("a task of a pool is watched and cancelled", LIMIT, async (t) => {
   t.teardown(() => {
     abort.abort();
   });
-  const ask = (path: string, method = "GET") =>
+  const request = (path: string, method = "GET") =>
     fetch(`${url}/rest/v0${path}`, {
       method,
       headers: { authorization: `Basic ${btoa(`admin:${PASSWORD}`)}` },
       signal: abort.signal,
     });
   const running = "/vms?filter=power_state:running&fields=id&limit=2";
-  const [first, second] = (await (await ask(running)).json()) as Task[];
+  const [first, second] = (await (await request(running)).json()) as Task[];
   const stop = async (vm: Task | undefined) => {
     const path = `/vms/${vm!.id}/actions/clean_shutdown`;
-    const answer = (await (await ask(path, "POST")).json()) as {
+    const answer = (await (await request(path, "POST")).json()) as {
       taskId: string;
     };
     return answer.taskId;
   };
 
-  const watch = await ask("/tasks?ndjson=true&watch=true");
+  const watch = await request("/tasks?ndjson=true&watch=true");
   const lines = createInterface({
     input: Readable.fromWeb(watch.body as never),
   });
@@ -74,13 +74,16 @@ t.test("a task of a pool is watched and cancelled", LIMIT, async (t) => {
   });
 
   const unwanted = await stop(second);
-  const given = await ask(`/tasks/${unwanted}/actions/abort?sync=true`, "POST");
+  const given = await request(
+    `/tasks/${unwanted}/actions/abort?sync=true`,
+    "POST",
+  );
   t.equal(given.status, 204);
   const ended: unknown = await (
-    await ask(`/tasks/${unwanted}?wait=true`)
+    await request(`/tasks/${unwanted}?wait=true`)
   ).json();
   t.match(ended, { status: "failure", result: { code: "ABORTED" } });
-  const vm: unknown = await (await ask(`/vms/${second!.id}`)).json();
+  const vm: unknown = await (await request(`/vms/${second!.id}`)).json();
   t.match(vm, { power_state: "Running" }, "the pool has cancelled it");
   abort.abort();
 });

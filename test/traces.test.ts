@@ -36,8 +36,8 @@ t.test(
     const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     const api = await ApiSession.open(t, url);
-    const token = (await api.ask("token.create", {})) as string;
-    const ask = async (path: string, traceparent: string, method = "GET") => {
+    const token = (await api.request("token.create", {})) as string;
+    const send = async (path: string, traceparent: string, method = "GET") => {
       const response = await fetch(`${url}/rest/v0/${path}`, {
         method,
         headers: { cookie: `authenticationToken=${token}`, traceparent },
@@ -47,11 +47,11 @@ t.test(
       return body === "" ? undefined : (JSON.parse(body) as unknown);
     };
     const vms = "vms?filter=power_state:Running&fields=id&limit=1";
-    const [vm] = (await ask(vms, "")) as [{ id: string }];
+    const [vm] = (await send(vms, "")) as [{ id: string }];
     const reboot = `vms/${vm.id}/actions/hard_reboot`;
     for (const traceparent of [sampled, sampled.replace(/01$/, "00")]) {
-      const { taskId } = (await ask(reboot, traceparent, "POST")) as Started;
-      await ask(`tasks/${taskId}?wait=true`, "");
+      const { taskId } = (await send(reboot, traceparent, "POST")) as Started;
+      await send(`tasks/${taskId}?wait=true`, "");
     }
     const metrics = await (await fetch(`${url}/metrics`)).text();
     t.match(metrics, /^xo_trace_spans_dropped_total 0$/m);

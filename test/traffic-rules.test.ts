@@ -37,7 +37,7 @@ t.test("traffic rules of networks and VIFs", async (t) => {
     ];
 
   t.test("a rule of a network is added on every host", async (t) => {
-    await api.ask("network.addTrafficRule", { id, ...ssh, allow: false });
+    await api.request("network.addTrafficRule", { id, ...ssh, allow: false });
     for (const host of hosts)
       t.match(flowsOf(host), [
         { direction: "from", mac: undefined, port: "22", allow: false },
@@ -56,7 +56,7 @@ t.test("traffic rules of networks and VIFs", async (t) => {
   });
 
   t.test("the same traffic has one rule", async (t) => {
-    await api.ask("network.addTrafficRule", { id, ...ssh, allow: true });
+    await api.request("network.addTrafficRule", { id, ...ssh, allow: true });
     for (const host of hosts)
       t.same(
         flowsOf(host).map(({ allow }) => allow),
@@ -70,7 +70,7 @@ t.test("traffic rules of networks and VIFs", async (t) => {
   t.test("a rule of a VIF comes before those of its network", async (t) => {
     const ipRange = "0.0.0.0/0";
     const rule = { ...ssh, ipRange, direction: "to", allow: true };
-    await api.ask("vif.addTrafficRule", { id: vif.id, ...rule });
+    await api.request("vif.addTrafficRule", { id: vif.id, ...rule });
     for (const host of hosts) {
       const ofVif = flowsOf(host).filter(({ mac }) => mac !== undefined);
       t.match(ofVif, [
@@ -80,7 +80,7 @@ t.test("traffic rules of networks and VIFs", async (t) => {
         if (other.mac === undefined) t.ok(ofVif[0]!.priority > other.priority);
     }
     t.match(await api.all({ id: vif.id }), [{ trafficRules: [rule] }]);
-    await api.ask("vif.deleteTrafficRule", {
+    await api.request("vif.deleteTrafficRule", {
       id: vif.id,
       ...ssh,
       ipRange,
@@ -92,16 +92,16 @@ t.test("traffic rules of networks and VIFs", async (t) => {
 
   t.test("a deleted rule takes no narrower one with it", async (t) => {
     const wide = { ...ssh, ipRange: "192.0.0.0/16", allow: false };
-    await api.ask("network.addTrafficRule", { id, ...wide });
+    await api.request("network.addTrafficRule", { id, ...wide });
     t.same(flows(), [4, 4]);
     const { ipRange } = wide;
-    await api.ask("network.deleteTrafficRule", { id, ...ssh, ipRange });
+    await api.request("network.deleteTrafficRule", { id, ...ssh, ipRange });
     for (const host of hosts)
       t.same(
         flowsOf(host).map(({ ipRange }) => ipRange),
         [ssh.ipRange, ssh.ipRange],
       );
-    await api.ask("network.deleteTrafficRule", { id, ...ssh });
+    await api.request("network.deleteTrafficRule", { id, ...ssh });
     t.same(flows(), [0, 0]);
     t.equal(stored("network", id), undefined);
   });
@@ -154,20 +154,20 @@ t.test("traffic rules of networks and VIFs", async (t) => {
   });
 
   t.test("rights on the network decide", async (t: Test) => {
-    const userId = await api.ask("user.create", {
+    const userId = await api.request("user.create", {
       email: "bob",
       password: PASSWORD,
     });
-    const roleId = await api.ask("role.create", { name: "bob" });
+    const roleId = await api.request("role.create", { name: "bob" });
     const allow = (resource: string, action: string, one: string) => {
       const selector = `id:${one}`;
       const privilege = { roleId, effect: "allow", resource, action, selector };
-      return api.ask("privilege.create", privilege);
+      return api.request("privilege.create", privilege);
     };
     await allow("network", "read", id);
     await allow("VIF", "read", vif.id);
     await allow("VIF", "administrate:set", vif.id);
-    await api.ask("role.addToUser", { id: roleId, userId });
+    await api.request("role.addToUser", { id: roleId, userId });
     const bob = await ApiSession.open(t, url, "bob", PASSWORD);
     const rule = { ...ssh, allow: true };
     for (const [method, params] of [
@@ -179,8 +179,11 @@ t.test("traffic rules of networks and VIFs", async (t) => {
       t.equal((await bob.call(method, params)).error?.code, 2, method);
     t.same(flows(), [0, 0]);
     await allow("network", "operate:set-locking", id);
-    t.equal(await bob.ask("vif.addTrafficRule", { id: vif.id, ...rule }), true);
-    await bob.ask("vif.deleteTrafficRule", { id: vif.id, ...ssh });
+    t.equal(
+      await bob.request("vif.addTrafficRule", { id: vif.id, ...rule }),
+      true,
+    );
+    await bob.request("vif.deleteTrafficRule", { id: vif.id, ...ssh });
   });
 });
 
@@ -199,8 +202,8 @@ t.test("rules are added again where hosts have lost them", async (t) => {
     while (!isSo(flowsOf(host)))
       await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  await api.ask("network.addTrafficRule", { id, ...ssh, allow: false });
-  await api.ask("vif.addTrafficRule", { id: vif.id, ...ssh, allow: true });
+  await api.request("network.addTrafficRule", { id, ...ssh, allow: false });
+  await api.request("vif.addTrafficRule", { id: vif.id, ...ssh, allow: true });
 
   t.test("after a boot", async (t) => {
     const [, last] = hosts;
@@ -220,8 +223,8 @@ t.test("rules are added again where hosts have lost them", async (t) => {
       await api.all({ type: "VM", power_state: "Halted" })
     ).filter(({ VIFs }) => (VIFs as string[]).length > 0);
     const own = await api.all({ type: "VIF", $VM: started!.id });
-    await api.ask("vif.set", { id: own[0]!.id, network: id });
-    await api.ask("vm.start", { id: started!.id, force: true });
+    await api.request("vif.set", { id: own[0]!.id, network: id });
+    await api.request("vm.start", { id: started!.id, force: true });
     const [running] = await api.all({ id: started!.id });
     const host = hosts.find(({ id }) => id === running!["$container"])!;
     const ref = String(own[0]!["_xapiRef"]);
@@ -235,13 +238,13 @@ t.test("rules are added again where hosts have lost them", async (t) => {
   t.test("and removed with what they were of", async (t) => {
     const before = flowsOf(hosts[0]!);
     t.ok(before.some(({ mac }) => mac !== undefined));
-    await api.ask("vif.set", { id: vif.id, mac: "02:00:00:00:00:17" });
+    await api.request("vif.set", { id: vif.id, mac: "02:00:00:00:00:17" });
     await untilFlows(hosts[0]!, (all) =>
       all.every(({ mac }) => mac === undefined || mac === "02:00:00:00:00:17"),
     );
     await untilFlows(hosts[0]!, (all) => all.length === 4);
     t.pass("the new MAC address has them");
-    await api.ask("network.deleteTrafficRule", { id, ...ssh });
+    await api.request("network.deleteTrafficRule", { id, ...ssh });
     await untilFlows(hosts[0]!, (all) => all.length === 2);
   });
 });

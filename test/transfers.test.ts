@@ -192,7 +192,9 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
 
   t.test("paths of the JSON-RPC API work once, without a cookie", async (t) => {
     const [vm] = await list("vms", "power_state:Halted");
-    const { $getFrom } = await admin.ask<Offer>("vm.export", { vm: vm!.id });
+    const { $getFrom } = await admin.request<Offer>("vm.export", {
+      vm: vm!.id,
+    });
     t.match($getFrom, /^\/api\/[\w-]{43}\/.+\.xva$/);
     t.equal((await fetch(url + $getFrom, { method: "POST" })).status, 404);
     const xva = await (await fetch(url + $getFrom)).arrayBuffer();
@@ -203,7 +205,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
       const answer = await fetch(url + path, { method: "POST", body });
       return (await answer.json()) as { result: string };
     };
-    const way = await admin.ask<Offer>("vm.import", {
+    const way = await admin.request<Offer>("vm.import", {
       sr: sr!.id,
     });
     const { result } = await post(way.$sendTo, xva);
@@ -212,19 +214,19 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     });
 
     const bytes = randomBytes(2 * MiB);
-    const disk = await admin.ask<Offer>("disk.import", {
+    const disk = await admin.request<Offer>("disk.import", {
       name: "rpc",
       sr: sr!.id,
       type: "raw",
     });
     const { result: id } = await post(disk.$sendTo, bytes);
-    const content = await admin.ask<Offer>("disk.exportContent", {
+    const content = await admin.request<Offer>("disk.exportContent", {
       id,
       format: "raw",
     });
     const back = await (await fetch(url + content.$getFrom)).arrayBuffer();
     t.equal(digest(Buffer.from(back)), digest(bytes));
-    const over = await admin.ask<Offer>("disk.importContent", {
+    const over = await admin.request<Offer>("disk.importContent", {
       id,
       format: "raw",
     });

@@ -39,7 +39,7 @@ t.test("XCP-ng: updates are listed, installed, compared", LIMIT, async (t) => {
   const { admin, pool: simulated } = bench;
   const { pool, master, other } = await hostsOf(bench);
   const list = (host: string): Promise<Patch[]> =>
-    admin.ask("pool.listMissingPatches", { host });
+    admin.request("pool.listMissingPatches", { host });
   const patches = await list(master.id);
   t.match(
     patches.find(({ name }) => name === "xen-hypervisor"),
@@ -77,17 +77,17 @@ t.test("XCP-ng: updates are listed, installed, compared", LIMIT, async (t) => {
     error: { message: /No space left/ },
   });
   const some = { hosts: [host], patches: ["qemu-4.2.1-5.2.15"] };
-  await admin.ask("pool.installPatches", some);
+  await admin.request("pool.installPatches", some);
   t.notOk((await list(host)).some(({ name }) => name === "qemu"));
   const pair = { source: host, target: other.id };
-  t.same(await admin.ask("pool.getPatchesDifference", pair), ["qemu"]);
+  t.same(await admin.request("pool.getPatchesDifference", pair), ["qemu"]);
 
-  await admin.ask("pool.installPatches", { pool: pool.id });
+  await admin.request("pool.installPatches", { pool: pool.id });
   t.same(await list(host), []);
   t.same(await list(other.id), []);
   const [installed] = await bench.list("hosts", `id:${host}`);
   t.equal(installed!["rebootRequired"], true);
-  t.match(await admin.ask("pool.getPatchState", { id: pool.id }), {
+  t.match(await admin.request("pool.getPatchState", { id: pool.id }), {
     hosts: [
       { missing: 0, version: /xapi 25/ },
       { missing: 0, after: "nothing" },
@@ -111,7 +111,7 @@ t.test("XenServer 8: synchronised updates are installed", LIMIT, async (t) => {
     patches.find(({ id }) => id.startsWith("kernel")),
     { after: "reboot-host", isSecurity: true, advisories: ["CVE-2026-31011"] },
   );
-  await admin.ask("pool.installPatches", { hosts: [master.id] });
+  await admin.request("pool.installPatches", { hosts: [master.id] });
   const left = await admin.rest("GET", `/hosts/${master.id}/missing_patches`);
   t.same(left.body, []);
   const reboot = { rebootRequired: true, pendingGuidances: ["reboot_host"] };
@@ -128,7 +128,10 @@ t.test("XenServer 7: a pack is uploaded and installed", LIMIT, async (t) => {
     params: object,
     body: Buffer<ArrayBuffer>,
   ) => {
-    const { $sendTo } = await admin.ask<{ $sendTo: string }>(operation, params);
+    const { $sendTo } = await admin.request<{ $sendTo: string }>(
+      operation,
+      params,
+    );
     const url = new URL($sendTo, bench.url);
     return fetch(url, { method: "POST", body });
   };
@@ -154,11 +157,12 @@ t.test("XenServer 7: a pack is uploaded and installed", LIMIT, async (t) => {
   const again = await upload("host.installSupplementalPack", host, bytes);
   t.equal(again.status, 422);
   t.match(await again.json(), { data: { code: "UPDATE_ALREADY_EXISTS" } });
-  const list = (host: string) => admin.ask("pool.listMissingPatches", { host });
+  const list = (host: string) =>
+    admin.request("pool.listMissingPatches", { host });
   t.same(await list(master.id), []);
   t.match(await list(other.id), [
     { name: "XS71E001", after: "reboot-host", version: "1.0" },
   ]);
-  await admin.ask("pool.installPatches", { pool: pool.id });
+  await admin.request("pool.installPatches", { pool: pool.id });
   t.same(await list(other.id), []);
 });

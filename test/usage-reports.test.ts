@@ -29,9 +29,9 @@ interface Plan {
 }
 
 async function run(api: ApiSession, id: string): Promise<Run> {
-  const begun = (await api.ask("job.runNow", { id })) as { runId: string };
+  const begun = (await api.request("job.runNow", { id })) as { runId: string };
   for (;;) {
-    const one = (await api.ask("jobRun.get", { id: begun.runId })) as Run;
+    const one = (await api.request("jobRun.get", { id: begun.runId })) as Run;
     if (one.status !== "pending") return one;
     await pause(20);
   }
@@ -59,15 +59,15 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
   const { letters, api, url } = await startMailingServer(t);
   const pools = await api.all({ type: "pool" });
   const vms = await api.all({ type: "VM" });
-  await api.ask("vm.set", { id: vms[0]!.id, name_label: "<b>&=1+1" });
+  await api.request("vm.set", { id: vms[0]!.id, name_label: "<b>&=1+1" });
   const job = {
     type: "usageReport",
     name: "weekly",
     top: 3,
     addresses: ["ops@example.org"],
   };
-  const id = String(await api.ask("job.create", { job }));
-  const plan = (await api.ask("job.plan", { id })) as Plan;
+  const id = String(await api.request("job.create", { job }));
+  const plan = (await api.request("job.plan", { id })) as Plan;
   t.match(plan.subject, /^weekly: \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d$/);
   const [first] = plan.figures.pools;
   t.match(first, { hosts: 2, vms: vms.length, silentHosts: [] });
@@ -92,11 +92,11 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
   );
   t.match(csv, new RegExp(`,VMs,,,,${vms.length},\r\n`));
 
-  await api.ask("vm.delete", { id: vms.at(-1)!.id }).catch(() =>
+  await api.request("vm.delete", { id: vms.at(-1)!.id }).catch(() =>
     // A running VM is shut down first.
     api
-      .ask("vm.stop", { id: vms.at(-1)!.id, force: true })
-      .then(() => api.ask("vm.delete", { id: vms.at(-1)!.id })),
+      .request("vm.stop", { id: vms.at(-1)!.id, force: true })
+      .then(() => api.request("vm.delete", { id: vms.at(-1)!.id })),
   );
   t.match(await run(api, id), { status: "success" });
   t.match(partOf(letters[1]!, "text/html"), "\u22121", "one VM less");
@@ -106,12 +106,12 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
   );
 
   await t.test("only what an administrator may read is sent", async (t) => {
-    const userId = await api.ask("user.create", {
+    const userId = await api.request("user.create", {
       email: "eve",
       password: "a long word",
     });
     const other = { ...job, name: "eve's", userId };
-    const jobId = String(await api.ask("job.create", { job: other }));
+    const jobId = String(await api.request("job.create", { job: other }));
     t.match(await run(api, jobId), {
       status: "failure",
       error: { code: "FORBIDDEN" },
@@ -134,7 +134,7 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
       data: { reason: /^job\.period must be one of day, week, month/ },
     });
     const unknown = { ...job, pools: ["no such pool"] };
-    const jobId = String(await api.ask("job.create", { job: unknown }));
+    const jobId = String(await api.request("job.create", { job: unknown }));
     t.match(await run(api, jobId), {
       status: "failure",
       error: { code: "NO_SUCH_OBJECT" },

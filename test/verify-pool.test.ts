@@ -24,7 +24,7 @@ t.test("a pool is compared with the mirror", LIMIT, async (t) => {
   const { database } = pool!;
   const [id] = [...database.records("pool")].map(([, one]) => one["uuid"]);
   const verify = (params: object = {}) =>
-    api.ask("pool.verify", { id, ...params }) as Promise<Verification>;
+    api.request("pool.verify", { id, ...params }) as Promise<Verification>;
 
   t.test("nothing differs", async (t) => {
     const result = await verify();

@@ -81,7 +81,7 @@ t.test(
       /^(one|whole|half)$/.test(String(name_label)),
     );
     t.equal(kept.length, 1, "the one that was whole");
-    await later.ask("vm.delete", { id: kept[0]!.id });
+    await later.request("vm.delete", { id: kept[0]!.id });
     t.same(await counts(later), before);
   },
 );

@@ -27,7 +27,7 @@ t.test("several VMs are created at once", async (t) => {
   const order = { template, VDIs: [{ SR: sr, size: GiB }] };
   const contentOf = async (vdi: string) => {
     const params = { id: vdi, format: "raw" };
-    const answer = (await api.ask("disk.exportContent", params)) as {
+    const answer = (await api.request("disk.exportContent", params)) as {
       readonly $getFrom: string;
     };
     const body = await fetch(new URL(answer.$getFrom, url));
@@ -35,7 +35,7 @@ t.test("several VMs are created at once", async (t) => {
   };
 
   await t.test("by a pattern, each with its own properties", async (t) => {
-    const made = (await api.ask("vm.createMultiple", {
+    const made = (await api.request("vm.createMultiple", {
       ...order,
       name_label: "web-{index:02}",
       count: 3,
@@ -72,7 +72,7 @@ t.test("several VMs are created at once", async (t) => {
       const content = await contentOf(drive.id);
       t.match(content, `hostname: ${name}\nx: {{ name }}{{name}}\n`);
       t.match(content, `address: 192.0.2.${9 + i}\n`);
-      await api.ask("vm.delete", { id });
+      await api.request("vm.delete", { id });
     }
   });
 
@@ -103,7 +103,7 @@ t.test("several VMs are created at once", async (t) => {
     for (const name_label of names) {
       const { id, power_state } = await one({ type: "VM", name_label });
       t.equal(power_state, "Running");
-      await api.ask("vm.delete", { id });
+      await api.request("vm.delete", { id });
     }
   });
 
@@ -125,7 +125,7 @@ t.test("several VMs are created at once", async (t) => {
       { name: /[abc]/, code: "SR_FULL" },
     ]);
     t.equal(created.length, 1);
-    await api.ask("vm.delete", { id: created[0]!.id });
+    await api.request("vm.delete", { id: created[0]!.id });
     t.same(count(), before);
     const tasks = (await (
       await api.rest("GET", "/tasks?fields=status,properties")
@@ -139,7 +139,9 @@ t.test("several VMs are created at once", async (t) => {
   await t.test("errors are reported before any VM is created", async (t) => {
     const { generation } = database;
     const taskIds = async () =>
-      ((await api.ask("task.list")) as { id: string }[]).map(({ id }) => id);
+      ((await api.request("task.list")) as { id: string }[]).map(
+        ({ id }) => id,
+      );
     const tasks = await taskIds();
     for (const [wrong, code, reason] of [
       [{}, 10, /neither/],

@@ -101,7 +101,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
   });
 
   await t.test("as Terraform requests it", async (t) => {
-    const id = (await api.ask("vm.create", terraform())) as string;
+    const id = (await api.request("vm.create", terraform())) as string;
     const vm = await api.get(id);
     t.match(vm, {
       type: "VM",
@@ -131,16 +131,16 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
       { xenStoreData: null },
       { xenStoreData: {}, memoryMin: GiB },
     ])
-      t.equal(await api.ask("vm.set", { id, ...more }), true);
+      t.equal(await api.request("vm.set", { id, ...more }), true);
     t.match(await api.get(id), { memory: { dynamic: [GiB, 2 * GiB] } });
-    t.ok(await api.ask("vm.delete", { id }));
+    t.ok(await api.request("vm.delete", { id }));
     t.same(await api.all({ id }), []);
     t.same(await api.all({ name_label: "d" }), [], "with its disk");
   });
 
   await t.test("with an address, settings, a CD and a host", async (t) => {
     const host = await one({ type: "host" });
-    const id = (await api.ask(
+    const id = (await api.request(
       "vm.create",
       terraform({
         VDIs: [
@@ -190,7 +190,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
     const [cd] = await api.all({ type: "VBD", VM: id, is_cd_drive: true });
     t.match(cd, { VDI: iso.id, position: "3" });
     t.match(await api.get(pool.id), { auto_poweron: true });
-    await api.ask("vm.delete", { id, force: true });
+    await api.request("vm.delete", { id, force: true });
     t.match(await api.get(iso.id), { type: "VDI" }, "the image stays");
   });
 
@@ -233,7 +233,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
       const created = (await made.json()) as { id: string };
       t.equal(made.headers.get("location"), `/rest/v0/vms/${created.id}`);
       t.same(await disksOf(created.id), []);
-      await api.ask("vm.delete", { id: created.id });
+      await api.request("vm.delete", { id: created.id });
       const refused = [
         [{ template: "00000000-0000-4000-8000-000000000000" }, 404],
         [{ template: debian.id, CPUs: 1 }, 422],
@@ -250,7 +250,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
   );
 
   await t.test("from a template with disks", async (t) => {
-    const source = (await api.ask(
+    const source = (await api.request(
       "vm.create",
       terraform({
         name_label: "golden",
@@ -262,7 +262,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
         VIFs: [{ network: network.id }, { network: network.id }],
       }),
     )) as string;
-    await api.ask("vm.convertToTemplate", { id: source });
+    await api.request("vm.convertToTemplate", { id: source });
     t.match(await api.get(source), { type: "VM-template" });
     const before = await counts();
     for (const [VDIs, reason] of [
@@ -277,7 +277,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
     t.same(await counts(), before);
 
     const other = srs[1] ?? (await one({ type: "SR", shared: false }));
-    const id = (await api.ask(
+    const id = (await api.request(
       "vm.create",
       terraform({
         template: source,
@@ -326,7 +326,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
     );
     t.match(await cardsOf(replaced), [{ $network: networks[1]!.id }]);
     for (const made of [id, beside, replaced])
-      await api.ask("vm.delete", { id: made });
+      await api.request("vm.delete", { id: made });
     t.same(await counts(), before, "its disks went with it");
     const gone = await api.rest("DELETE", `/vm-templates/${source}`);
     t.equal(gone.status, 204);
@@ -339,21 +339,21 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
         cloudConfig: "#cloud-config\nhostname: x\n",
         networkConfig: "version: 2\n",
       };
-      const id = (await api.ask("vm.create", terraform(config))) as string;
+      const id = (await api.request("vm.create", terraform(config))) as string;
       const drive = (await disksOf(id)).at(-1)!;
       t.match(drive, {
         name_label: "XO CloudConfigDrive",
         $SR: sr.id,
         size: 4 * 2 ** 20,
       });
-      await api.ask("vm.delete", { id });
+      await api.request("vm.delete", { id });
       t.same(await api.all({ id: drive.id }), []);
 
       const more = { ...config, destroyCloudConfigVdiAfterBoot: true };
       t.match(await api.call("vm.create", terraform(more)), {
         error: { code: 10, data: { reason: /bootAfterCreate/ } },
       });
-      const booted = (await api.ask(
+      const booted = (await api.request(
         "vm.create",
         terraform({ ...more, template: debian.id, bootAfterCreate: true }),
       )) as string;
@@ -361,7 +361,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
       for (let tries = 0; tries < 150; tries++)
         if ((await disksOf(booted)).length > 1) await sleep(200);
       t.equal((await disksOf(booted)).length, 1);
-      await api.ask("vm.delete", { id: booted });
+      await api.request("vm.delete", { id: booted });
     },
   );
 

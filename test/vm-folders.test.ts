@@ -11,7 +11,8 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
   const vms = (await api.all({ type: "VM" })) as [Thing, Thing, Thing];
   const [first, second, third] = vms;
   // The simulated ones are in folders.
-  for (const { id } of vms) await api.ask("vm.setFolder", { id, folder: null });
+  for (const { id } of vms)
+    await api.request("vm.setFolder", { id, folder: null });
   const [pool] = (await api.all({ type: "pool" })) as [Thing];
   const stored = (id: string) =>
     (record("VM", id)["other_config"] as Record<string, string>)["folder"];
@@ -20,7 +21,7 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
       "EMPTY_FOLDERS"
     ];
   const ids = async (filter: string) => {
-    const page = await api.ask("query.page", {
+    const page = await api.request("query.page", {
       type: "VM",
       filter,
       fields: ["id", "folder"],
@@ -33,28 +34,35 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
   t.test("a VM is moved to a new folder, and out of it", async (t) => {
     const { id } = first;
     const create = true;
-    await api.ask("vm.setFolder", { id, folder: "/Production/Web/", create });
+    await api.request("vm.setFolder", {
+      id,
+      folder: "/Production/Web/",
+      create,
+    });
     t.equal(stored(id), "/Production/Web");
     t.match(await api.all({ id }), [{ folder: "/Production/Web" }]);
     t.same(await ids('folder:"/Production"'), [id], "folders below match");
-    t.same(await api.ask("folder.getAll"), [
+    t.same(await api.request("folder.getAll"), [
       { folder: "/Production", vms: 0 },
       { folder: "/Production/Web", vms: 1 },
     ]);
-    const groups = await api.ask("query.group", { type: "VM", by: "folder" });
+    const groups = await api.request("query.group", {
+      type: "VM",
+      by: "folder",
+    });
     t.match(
       (groups as readonly { key?: string }[]).filter(
         ({ key }) => key !== undefined,
       ),
       [{ key: "/Production/Web", count: 1 }],
     );
-    await api.ask("vm.setFolder", { id, folder: null });
+    await api.request("vm.setFolder", { id, folder: null });
     t.equal(stored(id), undefined);
     t.same(await ids("folder?"), []);
   });
 
   t.test("a folder that is not known is an error", async (t) => {
-    await api.ask("vm.setFolder", {
+    await api.request("vm.setFolder", {
       id: first.id,
       folder: "/Production/Web",
       create: true,
@@ -72,13 +80,13 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
     await refused("/a;b", /did you mean \\?"\/ab\\?"\?/);
     await refused("/a//b", /did you mean \\?"\/a\/b\\?"\?/);
     await refused("/", /must be a path/);
-    await api.ask("vm.setFolder", { id, folder: "/Production" });
+    await api.request("vm.setFolder", { id, folder: "/Production" });
     t.equal(stored(id), "/Production", "what contains a folder is one");
   });
 
   t.test("several VMs are moved at once", async (t) => {
     const chosen = [second.id, third.id];
-    await api.ask("bulk.run", {
+    await api.request("bulk.run", {
       method: "vm.setFolder",
       params: { folder: "/Production/Web" },
       ids: chosen,
@@ -89,42 +97,45 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
 
   t.test("a folder may be empty", async (t) => {
     const { id } = pool;
-    await api.ask("pool.createFolder", { id, folder: "/Later" });
-    await api.ask("pool.createFolder", { id, folder: "/Later/Still" });
+    await api.request("pool.createFolder", { id, folder: "/Later" });
+    await api.request("pool.createFolder", { id, folder: "/Later/Still" });
     t.equal(emptyFolders(), "/Later;/Later/Still");
-    t.match(JSON.stringify(await api.ask("folder.getAll")), /"\/Later\/Still"/);
+    t.match(
+      JSON.stringify(await api.request("folder.getAll")),
+      /"\/Later\/Still"/,
+    );
     const wrong = await api.call("pool.deleteFolder", { id, folder: "/Latr" });
     t.match(JSON.stringify(wrong.error), /did you mean \\?"\/Later\\?"\?/);
     const used = { id, folder: "/Production" };
     const { error } = await api.call("pool.deleteFolder", used);
     t.match(JSON.stringify(error), /contains 3 VMs/);
-    await api.ask("pool.deleteFolder", { id, folder: "/Later" });
+    await api.request("pool.deleteFolder", { id, folder: "/Later" });
     t.equal(emptyFolders(), undefined);
   });
 
   t.test("rights on each VM decide", async (t) => {
-    const userId = await api.ask("user.create", {
+    const userId = await api.request("user.create", {
       email: "bob",
       password: PASSWORD,
     });
-    const roleId = await api.ask("role.create", { name: "bob" });
+    const roleId = await api.request("role.create", { name: "bob" });
     for (const action of ["read", "administrate:set"])
-      await api.ask("privilege.create", {
+      await api.request("privilege.create", {
         roleId,
         effect: "allow",
         resource: "VM",
         action,
         selector: `id:${second.id}`,
       });
-    await api.ask("role.addToUser", { id: roleId, userId });
+    await api.request("role.addToUser", { id: roleId, userId });
     const bob = await ApiSession.open(t, url, "bob", PASSWORD);
-    t.same(await bob.ask("folder.getAll"), [
+    t.same(await bob.request("folder.getAll"), [
       { folder: "/Production", vms: 0 },
       { folder: "/Production/Web", vms: 1 },
     ]);
     const folder = "/Bob";
     const create = true;
-    await bob.ask("vm.setFolder", { id: second.id, folder, create });
+    await bob.request("vm.setFolder", { id: second.id, folder, create });
     t.equal(stored(second.id), "/Bob");
     for (const [method, params] of [
       ["vm.setFolder", { id: third.id, folder, create }],
@@ -144,7 +155,7 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
 
   t.test("moves are in the audit log", async (t) => {
     const operation = "vm.setFolder";
-    const records = await api.ask("audit.getRecords", { operation });
+    const records = await api.request("audit.getRecords", { operation });
     t.match(JSON.stringify(records), /\/Production\/Web/);
   });
 });

@@ -26,7 +26,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
   const network = await one({ type: "network", $pool });
   const hosts = await api.all({ type: "host", $pool });
   const make = async (name_label: string, more: object = {}) =>
-    (await api.ask("vm.create", {
+    (await api.request("vm.create", {
       name_label,
       template: template.id,
       VDIs: [{ SR: sr.id, size: GiB, name_label: `disk of ${name_label}` }],
@@ -39,7 +39,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
 
   await t.test("every setting is set, and read back", async (t) => {
     const id = await make("settings");
-    const set = (more: object) => api.ask("vm.set", { id, ...more });
+    const set = (more: object) => api.request("vm.set", { id, ...more });
     t.ok(
       await set({
         name_label: "named",
@@ -149,15 +149,15 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       t.match(await api.call("vm.set", { id, ...wrong }), {
         error: { code: 10, data: { reason } },
       });
-    await api.ask("vm.setBootOrder", { vm: id, order: "nd" });
+    await api.request("vm.setBootOrder", { vm: id, order: "nd" });
     t.match(await api.get(id), { boot: { order: "nd", firmware: "uefi" } });
-    t.same(await api.ask("vm.getHaValues"), ["best-effort", "restart", ""]);
-    await api.ask("vm.delete", { id });
+    t.same(await api.request("vm.getHaValues"), ["best-effort", "restart", ""]);
+    await api.request("vm.delete", { id });
   });
 
   await t.test("a running VM is changed live, or restarted", async (t) => {
     const id = await make("live", { ...runs, CPUs: 1, cpusMax: 4 });
-    await api.ask("vm.set", { id, CPUs: 3 });
+    await api.request("vm.set", { id, CPUs: 3 });
     t.match(await api.get(id), { CPUs: { number: 3, max: 4 } });
     for (const [settings, message] of [
       [{ cpusMax: 8 }, "it has at most 4 vCPUs (cpusMax); shut it down"],
@@ -172,24 +172,30 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       t.match(error?.message, message);
     }
     const change = { id, cpusMax: 8, force: true };
-    t.equal(await api.ask("vm.setAndRestart", change), true);
+    t.equal(await api.request("vm.setAndRestart", change), true);
     t.match(await api.get(id), { CPUs: { max: 8 }, power_state: "Running" });
-    await api.ask("vm.set", { id, blockedOperations: { hard_shutdown: "x" } });
+    await api.request("vm.set", {
+      id,
+      blockedOperations: { hard_shutdown: "x" },
+    });
     t.match(await api.call("vm.stop", { id, force: true }), {
       error: { code: 19 },
     });
     const despite = { id, force: true, bypassBlockedOperation: true };
-    t.ok(await api.ask("vm.stop", despite));
+    t.ok(await api.request("vm.stop", despite));
     t.match(await api.get(id), {
       power_state: "Halted",
       blockedOperations: { hard_shutdown: "x" },
     });
-    t.ok(await api.ask("vm.recoveryStart", { id }));
+    t.ok(await api.request("vm.recoveryStart", { id }));
     t.match(await api.get(id), { power_state: "Running", boot: /./ });
-    await api.ask("vm.set", { id, blockedOperations: { hard_shutdown: null } });
-    t.ok(await api.ask("vm.stop", { id, forceShutdownDelay: 10 }));
+    await api.request("vm.set", {
+      id,
+      blockedOperations: { hard_shutdown: null },
+    });
+    t.ok(await api.request("vm.stop", { id, forceShutdownDelay: 10 }));
     t.match(await api.get(id), { power_state: "Halted" });
-    await api.ask("vm.delete", { id });
+    await api.request("vm.delete", { id });
   });
 
   await t.test("CDs, disks and interfaces are put in", async (t) => {
@@ -200,27 +206,27 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const [first, second] = isos.map((iso) => iso.id) as [string, string];
     const inDrive = async () =>
       (await one({ type: "VBD", VM: id, is_cd_drive: true }))["VDI"];
-    t.ok(await api.ask("vm.ejectCd", { id }), "there is none yet");
-    t.ok(await api.ask("vm.insertCd", { id, cd_id: first }));
+    t.ok(await api.request("vm.ejectCd", { id }), "there is none yet");
+    t.ok(await api.request("vm.insertCd", { id, cd_id: first }));
     t.equal(await inDrive(), first);
     t.match(await api.call("vm.insertCd", { id, cd_id: second }), {
       error: { code: -32000, message: /^VBD_NOT_EMPTY/ },
     });
-    t.ok(await api.ask("vm.insertCd", { id, cd_id: second, force: true }));
+    t.ok(await api.request("vm.insertCd", { id, cd_id: second, force: true }));
     t.equal(await inDrive(), second);
-    t.ok(await api.ask("vm.ejectCd", { id }));
+    t.ok(await api.request("vm.ejectCd", { id }));
     t.equal(await inDrive(), undefined);
 
     const disk = { name: "spare", size: GiB, sr: sr.id };
-    const vdi = (await api.ask("disk.create", disk)) as string;
+    const vdi = (await api.request("disk.create", disk)) as string;
     const attach = { vm: id, vdi, mode: "RW", position: 5 };
-    t.equal(await api.ask("vm.attachDisk", attach), true);
+    t.equal(await api.request("vm.attachDisk", attach), true);
     t.match(await one({ type: "VBD", VM: id, VDI: vdi }), {
       position: "5",
       attached: true,
       read_only: false,
     });
-    const vif = (await api.ask("vm.createInterface", {
+    const vif = (await api.request("vm.createInterface", {
       vm: id,
       network: network.id,
       mac: "02:00:00:00:00:09",
@@ -234,31 +240,31 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       lockingMode: "locked",
     });
     const [pci] = await api.all({ type: "PCI", $pool });
-    await api.ask("vm.attachPcis", { id, pcis: [pci!.id] });
+    await api.request("vm.attachPcis", { id, pcis: [pci!.id] });
     t.same((await api.get(id))["attachedPcis"], [pci!["pci_id"]]);
-    await api.ask("vm.detachPcis", { id, pciIds: [pci!["pci_id"]] });
+    await api.request("vm.detachPcis", { id, pciIds: [pci!["pci_id"]] });
     t.notOk("attachedPcis" in (await api.get(id)));
     const drive = { vm: id, sr: sr.id, config: "#cloud-config\n" };
-    t.ok(await api.ask("vm.createCloudInitConfigDrive", drive));
+    t.ok(await api.request("vm.createCloudInitConfigDrive", drive));
     t.equal((await disksOf(id)).length, 3);
-    await api.ask("vm.delete", { id });
+    await api.request("vm.delete", { id });
     t.same(await api.all({ id: vdi }), [], "all its disks");
   });
 
   await t.test("snapshots bring a VM back", async (t) => {
     const id = await make("snapshots");
     const params = { id, name: "before", description: "all well" };
-    const snapshot = (await api.ask("vm.snapshot", params)) as string;
+    const snapshot = (await api.request("vm.snapshot", params)) as string;
     t.match(await api.get(snapshot), {
       type: "VM-snapshot",
       $snapshot_of: id,
       name_description: "all well",
     });
-    await api.ask("vm.set", { id, CPUs: 2 });
-    t.equal(await api.ask("vm.revert", { snapshot }), true);
+    await api.request("vm.set", { id, CPUs: 2 });
+    t.equal(await api.request("vm.revert", { snapshot }), true);
     t.match(await api.get(id), { CPUs: { number: 1 } });
-    await api.ask("vm.start", { id });
-    const live = (await api.ask("vm.snapshot", {
+    await api.request("vm.start", { id });
+    const live = (await api.request("vm.snapshot", {
       id,
       saveMemory: true,
     })) as string;
@@ -271,13 +277,13 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     t.equal(vm["power_state"], "Running", "as it was then");
     t.equal((await revert({ snapshotId: id })).status, 404);
     const other = await make("other");
-    const foreign = (await api.ask("vm.snapshot", { id: other })) as string;
+    const foreign = (await api.request("vm.snapshot", { id: other })) as string;
     t.equal((await revert({ snapshotId: foreign })).status, 422);
     const drop = (one: string) => api.rest("DELETE", `/vm-snapshots/${one}`);
     t.equal((await drop(live)).status, 204);
     t.equal((await drop(live)).status, 404);
     t.equal(((await api.get(id))["snapshots"] as string[]).length, 2);
-    for (const one of [id, other]) await api.ask("vm.delete", { id: one });
+    for (const one of [id, other]) await api.request("vm.delete", { id: one });
     t.same(await api.all({ id: snapshot }), [], "went with its VM");
   });
 
@@ -287,9 +293,9 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       const id = await make("source");
       const clone = { id, name: "clone", full_copy: false };
       const created = [
-        await api.ask("vm.clone", clone),
-        await api.ask("vm.clone", { ...clone, full_copy: true }),
-        await api.ask("vm.copy", { vm: id, sr: sr.id, name: "copy" }),
+        await api.request("vm.clone", clone),
+        await api.request("vm.clone", { ...clone, full_copy: true }),
+        await api.request("vm.copy", { vm: id, sr: sr.id, name: "copy" }),
       ] as string[];
       for (const copy of created) {
         t.match(await api.get(copy), {
@@ -311,7 +317,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       t.match(await api.get(created[3]!), { name_label: "rest", type: "VM" });
 
       const there = await one({ ...shared, $pool: elsewhere });
-      const far = (await api.ask("vm.copy", {
+      const far = (await api.request("vm.copy", {
         vm: id,
         sr: there.id,
         name: "far",
@@ -327,23 +333,25 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       });
       created.push(far);
 
-      const likeness = (await api.ask("vm.copyToTemplate", { id })) as string;
+      const likeness = (await api.request("vm.copyToTemplate", {
+        id,
+      })) as string;
       t.match(await api.get(likeness), { type: "VM-template" });
-      const snapshot = (await api.ask("vm.snapshot", {
+      const snapshot = (await api.request("vm.snapshot", {
         id,
         name: "s",
       })) as string;
-      const second = (await api.ask("vm.copyToTemplate", {
+      const second = (await api.request("vm.copyToTemplate", {
         id: snapshot,
       })) as string;
       t.match(await api.get(second), { type: "VM-template" });
       created.push(second);
-      t.equal(await api.ask("vm.convert", { id }), true);
+      t.equal(await api.request("vm.convert", { id }), true);
       t.match(await api.get(id), { type: "VM-template" });
-      t.equal(await api.ask("vm.convertFromTemplate", { id }), true);
+      t.equal(await api.request("vm.convertFromTemplate", { id }), true);
       t.match(await api.get(id), { type: "VM", power_state: "Halted" });
       for (const one of [...created, likeness, id])
-        await api.ask("vm.delete", { id: one });
+        await api.request("vm.delete", { id: one });
     },
   );
 
@@ -367,7 +375,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const [disk] = await disksOf(id);
     const mapVdisSrs = { [String(disk!["VDI"])]: local.id };
     const move = { vm: id, targetHost: target, mapVdisSrs };
-    t.equal(await api.ask("vm.migrate", move), true);
+    t.equal(await api.request("vm.migrate", move), true);
     const [moved] = await disksOf(id);
     t.match(await api.get(String(moved!["VDI"])), { $SR: local.id });
     t.equal((await api.get(id))["$container"], target);
@@ -379,11 +387,14 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       { error: { code: 10, data: { reason: /has no disk/ } } },
     );
     const far = await one({ type: "host", $pool: elsewhere });
-    t.equal(await api.ask("vm.migrate", { vm: id, targetHost: far.id }), true);
+    t.equal(
+      await api.request("vm.migrate", { vm: id, targetHost: far.id }),
+      true,
+    );
     t.match(await api.get(id), { $pool: elsewhere, power_state: "Running" });
     const [there] = await disksOf(id);
     t.match(await api.get(String(there!["VDI"])), { $pool: elsewhere });
-    await api.ask("vm.delete", { id });
+    await api.request("vm.delete", { id });
   });
 
   await t.test("only disks that no other VM uses are deleted", async (t) => {
@@ -391,8 +402,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const [drive] = await disksOf(id);
     const vdi = String(drive!["VDI"]);
     const other = await make("sharer", { VDIs: [] });
-    await api.ask("vm.attachDisk", { vm: other, vdi });
-    await api.ask("vm.set", { id, blockedOperations: { destroy: "why" } });
+    await api.request("vm.attachDisk", { vm: other, vdi });
+    await api.request("vm.set", { id, blockedOperations: { destroy: "why" } });
     t.match(await api.call("vm.delete", { id }), {
       error: {
         code: 5,
@@ -403,12 +414,12 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const refused = await api.rest("DELETE", `/vms/${id}`);
     t.equal(refused.status, 403);
     t.match(await api.get(id), { power_state: "Running" }, "untouched");
-    await api.ask("vm.delete", { id, forceBlockedOperation: true });
+    await api.request("vm.delete", { id, forceBlockedOperation: true });
     t.same(await api.all({ id }), []);
     t.match(await api.get(vdi), { type: "VDI" }, "the other one has it");
-    await api.ask("vm.delete", { id: other, deleteDisks: false });
+    await api.request("vm.delete", { id: other, deleteDisks: false });
     t.match(await api.get(vdi), { type: "VDI" });
-    await api.ask("vdi.delete", { id: vdi });
+    await api.request("vdi.delete", { id: vdi });
 
     t.match(await api.call("vm.delete", { id: template.id }), {
       error: { code: 5, data: { reason: /default template/ } },

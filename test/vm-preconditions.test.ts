@@ -34,7 +34,7 @@ t.test("requests that the server sends before any operation", async (t) => {
     (one) => one["$container"] === host1.id && one["content_type"] === "user",
   )!;
   const createVm = async (more: object = {}) =>
-    (await api.ask("vm.create", {
+    (await api.request("vm.create", {
       name_label: "created",
       template,
       CPUs: 1,
@@ -70,24 +70,24 @@ t.test("requests that the server sends before any operation", async (t) => {
       /^HOST_NOT_ENOUGH_FREE_MEMORY\(\d+, \d+\)$/,
       "the host has not enough memory",
     );
-    await api.ask("vm.delete", { id });
+    await api.request("vm.delete", { id });
   });
 
   await t.test(
     "a start requires an enabled host that reaches disks and networks",
     async (t) => {
       const id = await createVm();
-      await api.ask("host.disable", { id: host2.id });
+      await api.request("host.disable", { id: host2.id });
       const disabled = new RegExp(
         `^HOST_DISABLED\\(${String(host2["_xapiRef"])}\\)$`,
       );
       const on = { id, host: host2.id };
       await refuses(t, ["vm.start", on], disabled, "disabled");
-      await api.ask("vm.start", { id, host: host1.id });
+      await api.request("vm.start", { id, host: host1.id });
       const move = { vm: id, targetHost: host2.id };
       await refuses(t, ["vm.migrate", move], disabled, "disabled");
-      await api.ask("host.enable", { id: host2.id });
-      await api.ask("vm.delete", { id });
+      await api.request("host.enable", { id: host2.id });
+      await api.request("vm.delete", { id });
 
       const bound = await createVm({ VDIs: [{ SR: local.id, size: GiB }] });
       await refuses(
@@ -98,12 +98,12 @@ t.test("requests that the server sends before any operation", async (t) => {
       );
       t.equal(record("VM", bound)["power_state"], "Halted");
       const requested = { vm: bound, targetHost: host2.id };
-      await api.ask("vm.migrate", requested);
+      await api.request("vm.migrate", requested);
       t.ok(
-        await api.ask("vm.start", { id: bound, host: host2.id }),
+        await api.request("vm.start", { id: bound, host: host2.id }),
         "a halted VM moves with its disks where the host does not see them",
       );
-      await api.ask("vm.delete", { id: bound });
+      await api.request("vm.delete", { id: bound });
 
       const partlyConnected = networks.find(
         ({ PIFs }) => (PIFs as string[]).length > 1,
@@ -123,7 +123,7 @@ t.test("requests that the server sends before any operation", async (t) => {
         /^VM_REQUIRES_NETWORK/,
         "its network is elsewhere",
       );
-      await api.ask("vm.delete", { id: connected });
+      await api.request("vm.delete", { id: connected });
     },
   );
 
@@ -141,7 +141,7 @@ t.test("requests that the server sends before any operation", async (t) => {
           { code: 14, data: { objectId: withoutTools } },
           method,
         );
-      await api.ask("vm.delete", { id: withoutTools });
+      await api.request("vm.delete", { id: withoutTools });
       const id = await createVm({ bootAfterCreate: true });
       const poolRef = refOf("pool", String((await api.get($pool))["uuid"]));
       const { suspend_image_SR } = database.get("pool", poolRef);
@@ -155,7 +155,7 @@ t.test("requests that the server sends before any operation", async (t) => {
         "no SR for the suspend image",
       );
       database.update("pool", poolRef, { suspend_image_SR: suspend_image_SR! });
-      await api.ask("vm.delete", { id });
+      await api.request("vm.delete", { id });
     },
   );
 
@@ -174,10 +174,10 @@ t.test("requests that the server sends before any operation", async (t) => {
         /^SR_FULL\(\d+, 0\)$/,
         "the SR is full",
       );
-      await api.ask("vm.delete", { id: source });
+      await api.request("vm.delete", { id: source });
       const [vbd] = await all({ type: "VBD", VM: id, is_cd_drive: false });
       const disk = { name: "second", size: GiB, sr };
-      const vdi = (await api.ask("disk.create", disk)) as string;
+      const vdi = (await api.request("disk.create", disk)) as string;
       const again = { vm: id, vdi, position: String(vbd!["position"]) };
       await refuses(
         t,
@@ -185,9 +185,9 @@ t.test("requests that the server sends before any operation", async (t) => {
         /^DEVICE_ALREADY_EXISTS\(\d+\)$/,
         "the position is in use",
       );
-      await api.ask("vdi.delete", { id: vdi });
+      await api.request("vdi.delete", { id: vdi });
       t.equal((await all({ type: "VIF", $VM: id })).length, 0);
-      await api.ask("vm.delete", { id });
+      await api.request("vm.delete", { id });
     },
   );
 
@@ -283,7 +283,7 @@ t.test("requests that the server sends before any operation", async (t) => {
     ] as const)
       await refuses(t, call, { code: 10 }, JSON.stringify(call));
     t.equal(database.generation, generation, "the pool is as it was");
-    await api.ask("vm.delete", { id });
+    await api.request("vm.delete", { id });
   });
 });
 
@@ -298,7 +298,7 @@ t.test("two operators at one VM", async (t) => {
   const [template] = await api.all(debian);
   const other = await ApiSession.open(t, url);
   const order = { name_label: "of both", template: template!.id };
-  const id = (await api.ask("vm.create", order)) as string;
+  const id = (await api.request("vm.create", order)) as string;
   const ref = database.byUuid("VM", id)!;
   const busy = new RegExp(
     `^OTHER_OPERATION_IN_PROGRESS\\(VM, ${ref}, start, OpaqueRef:.*\\)$`,

@@ -25,25 +25,25 @@ t.test(
   async (t) => {
     const { url } = await startOver(t, ["--hosts", "2", "--vms", "6"]);
     const admin = await ApiSession.open(t, url);
-    const roleId = await admin.ask("role.create", { name: "controls" });
+    const roleId = await admin.request("role.create", { name: "controls" });
     for (const privilege of privileges)
-      await admin.ask("privilege.create", {
+      await admin.request("privilege.create", {
         roleId,
         effect: "allow",
         ...privilege,
       });
-    const roles = (await admin.ask("role.list")) as {
+    const roles = (await admin.request("role.list")) as {
       id: string;
       name: string;
     }[];
     const viewer = roles.find(({ name }) => name === "viewer")!.id;
     const signUp = async (email: string, role?: unknown) => {
-      const userId = await admin.ask("user.create", {
+      const userId = await admin.request("user.create", {
         email,
         password: "a long word",
       });
       if (role !== undefined)
-        await admin.ask("role.addToUser", { id: role, userId });
+        await admin.request("role.addToUser", { id: role, userId });
       return ApiSession.open(t, url, email, "a long word");
     };
     const eve = await signUp("eve", roleId);
@@ -61,8 +61,8 @@ t.test(
     const host = (await one({ type: "host" })).id;
     const { id: pci } = await one({ type: "PCI" });
     const disk = { name: "spare", size: GiB, sr };
-    const vdi = (await admin.ask("disk.create", disk)) as string;
-    const snapshot = (await admin.ask("vm.snapshot", { id })) as string;
+    const vdi = (await admin.request("disk.create", disk)) as string;
+    const snapshot = (await admin.request("vm.snapshot", { id })) as string;
 
     /** Calls by what they use beside the VM. */
     const uses: readonly (readonly [string, string, object])[] = [
@@ -159,22 +159,24 @@ t.test(
     });
 
     await t.test("with the right it is accepted", async (t) => {
-      t.ok(await eve.ask("vm.create", { name_label: "x", template, VDIs: [] }));
+      t.ok(
+        await eve.request("vm.create", { name_label: "x", template, VDIs: [] }),
+      );
       for (const resource of ["SR", "network"])
-        await admin.ask("privilege.create", {
+        await admin.request("privilege.create", {
           roleId,
           effect: "allow",
           resource,
           action: "operate",
         });
-      const created = (await eve.ask("vm.create", {
+      const created = (await eve.request("vm.create", {
         name_label: "mine",
         template,
         VDIs: [{ SR: sr, size: GiB }],
         VIFs: [{ network }],
       })) as string;
       t.match(await eve.get(created), { name_label: "mine" });
-      t.ok(await eve.ask("vm.delete", { id: created }));
+      t.ok(await eve.request("vm.delete", { id: created }));
     });
   },
 );

@@ -49,7 +49,7 @@ t.test("VMs of a vCenter are imported", { skip, ...LIMIT }, async (t) => {
     await vcenter.put(`${vm}/disk1.vmdk`, descriptor);
     await vcenter.put(`${vm}/disk1-flat.vmdk`, start);
   }
-  const vms = await admin.ask<Listed[]>("esxi.listVms", connection);
+  const vms = await admin.request<Listed[]>("esxi.listVms", connection);
   const idOf = (name: string) => vms.find((vm) => vm.name === name)!.id;
   const target = { sr: sr!.id, network: network!.id };
 
@@ -98,7 +98,7 @@ t.test("VMs of a vCenter are imported", { skip, ...LIMIT }, async (t) => {
     t.match(JSON.stringify(error), /shut it down first.*stopSource/);
     await untilGone("vms", "name_label:/^DC0_H0_VM0$/");
 
-    const id = await admin.ask<string>("vm.importFromEsxi", {
+    const id = await admin.request<string>("vm.importFromEsxi", {
       ...order,
       stopSource: true,
     });
@@ -125,7 +125,7 @@ t.test("VMs of a vCenter are imported", { skip, ...LIMIT }, async (t) => {
       ),
       "the disk has the bytes of the source",
     );
-    const again = await admin.ask<Listed[]>("esxi.listVms", connection);
+    const again = await admin.request<Listed[]>("esxi.listVms", connection);
     t.match(
       again.find((one) => one.id === vm),
       { powerState: "poweredOff" },
@@ -140,7 +140,7 @@ t.test("VMs of a vCenter are imported", { skip, ...LIMIT }, async (t) => {
     async (t) => {
       const good = idOf("DC0_H0_VM1");
       const bad = idOf("DC0_H0_VM2");
-      const { created, failed } = await admin.ask<{
+      const { created, failed } = await admin.request<{
         created: Record<string, string>;
         failed: Record<string, string>;
       }>("vm.importMultipleFromEsxi", {

@@ -129,7 +129,7 @@ t.test(
     await untilSame(api, before);
     t.equal(vcenter.vms[0]!.powerState, "poweredOff");
 
-    const id = await api.ask("vm.importFromEsxi", order);
+    const id = await api.request("vm.importFromEsxi", order);
     t.match(await api.all({ id }), [{ name_label: "web" }], "the next one");
   },
 );
@@ -171,7 +171,7 @@ t.test(
       result: { message: /incomplete VMs were deleted/ },
     });
     await untilSame(third.api, before);
-    const id = await third.api.ask("vm.importFromEsxi", order);
+    const id = await third.api.request("vm.importFromEsxi", order);
     t.match(await third.api.all({ id }), [{ name_label: "web" }]);
   },
 );

@@ -27,7 +27,7 @@ async function open(t: Test) {
   const { api, url } = await startControlled(t);
   const repository = await createRepository(t, api);
   const refresh = () =>
-    api.ask("backupNg.listVmBackups", {
+    api.request("backupNg.listVmBackups", {
       remotes: [repository.id],
       _forceRefresh: true,
     }) as Promise<Record<string, Record<string, Shown[]>>>;
@@ -69,13 +69,13 @@ t.test("backups are listed from the index, and deleted", async (t) => {
   t.equal((await list(`?fields=id&filter=vm:uuid:${bob.uuid}`)).length, 1);
   const path = `/backup-archives/${encodeURIComponent(idOf(first))}`;
   t.match(await (await api.rest("GET", path)).json(), { id: idOf(first) });
-  t.match(await api.ask("remote.get", { id: repository.id }), {
+  t.match(await api.request("remote.get", { id: repository.id }), {
     state: { backups: 3, data: 10 * MIB, deduplication: Number },
   });
 
-  await api.ask("user.create", { email: "eve", password: "a long word" });
+  await api.request("user.create", { email: "eve", password: "a long word" });
   const eve = await ApiSession.open(t, url, "eve", "a long word");
-  t.same(await eve.ask("backupArchive.getAll"), []);
+  t.same(await eve.request("backupArchive.getAll"), []);
   for (const [method, params] of [
     ["backupArchive.get", { id: idOf(first) }],
     ["backupNg.deleteVmBackup", { id: idOf(first) }],
@@ -92,7 +92,7 @@ t.test("backups are listed from the index, and deleted", async (t) => {
     "NO_SUCH_OBJECT",
   );
   t.same((await list("?fields=id")).length, 2);
-  await api.ask("backupNg.deleteVmBackups", { ids: [idOf(second)] });
+  await api.request("backupNg.deleteVmBackups", { ids: [idOf(second)] });
   t.equal((await readdir(join(repository.folder, "backups"))).length, 1);
 });
 
@@ -111,7 +111,7 @@ t.test("a verification reports what is damaged", async (t) => {
     ).json()) as object;
   t.match(await verify(), { findings: [], repaired: 0, backups: 1 });
   t.same(await status(), ["verified"]);
-  t.match(await api.ask("remote.get", { id }), {
+  t.match(await api.request("remote.get", { id }), {
     state: { verification: { endedAt: Number, findings: [] } },
   });
   await storeBackup(repository, ada, { a: randomBytes(MIB) });
@@ -140,12 +140,12 @@ t.test("a damaged file is repaired from parity", async (t) => {
   );
   const bytes = await readFile(join(packs, file!));
   await writeFile(join(packs, file!), bytes.subarray(0, bytes.length >> 1));
-  t.match(await api.ask("backupRepository.verify", { id, all: true }), {
+  t.match(await api.request("backupRepository.verify", { id, all: true }), {
     findings: [],
     repaired: 1,
   });
   t.same(await readFile(join(packs, file!)), bytes);
-  t.match(await api.ask("backupRepository.collectGarbage", { id }), {
+  t.match(await api.request("backupRepository.collectGarbage", { id }), {
     deleted: 0,
     freed: 0,
   });

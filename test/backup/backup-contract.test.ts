@@ -15,7 +15,7 @@ interface ContractJob {
 }
 
 async function schedulesOf(api: ApiSession, jobId: string) {
-  const all = (await api.ask("schedule.getAll")) as {
+  const all = (await api.request("schedule.getAll")) as {
     id: string;
     jobId: string;
     cron: string;
@@ -29,7 +29,7 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   const { id: repository } = await createRepository(t, api);
   const [vm, other] = (await api.all({ type: "VM" })).map(({ id }) => id);
   const id = String(
-    await api.ask("backupNg.createJob", {
+    await api.request("backupNg.createJob", {
       name: "nightly",
       mode: "delta",
       compression: "zstd",
@@ -57,7 +57,7 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   await t.test("as it was created", async (t) => {
     const [schedule] = await schedulesOf(api, id);
     t.match(schedule, { cron: "0 0 * * *", name: "midnight" });
-    const job = (await api.ask("backupNg.getJob", { id })) as ContractJob;
+    const job = (await api.request("backupNg.getJob", { id })) as ContractJob;
     t.match(job, {
       id,
       type: "backup",
@@ -82,7 +82,7 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
       },
     });
     t.notOk("s1" in job.settings);
-    t.match(await api.ask("job.get", { id }), {
+    t.match(await api.request("job.get", { id }), {
       type: "backup",
       repositories: [repository],
       retries: 2,
@@ -101,13 +101,13 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   });
 
   await t.test("as it was changed", async (t) => {
-    await api.ask("backupNg.editJob", {
+    await api.request("backupNg.editJob", {
       id,
       mode: "full",
       vms: { type: "VM", power_state: "Running", tags: { __not: [["x"]] } },
       settings: { "": { concurrency: 1, nRetriesVmBackupFailures: null } },
     });
-    const job = (await api.ask("backupNg.getJob", { id })) as ContractJob;
+    const job = (await api.request("backupNg.getJob", { id })) as ContractJob;
     t.match(job, {
       name: "nightly",
       mode: "full",
@@ -115,20 +115,20 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
       settings: { "": { concurrency: 1, reportWhen: "always" } },
     });
     t.notOk("nRetriesVmBackupFailures" in job.settings[""]!);
-    const plan = (await api.ask("job.plan", { id })) as { total: number };
+    const plan = (await api.request("job.plan", { id })) as { total: number };
     const running = await api.all({ type: "VM", power_state: "Running" });
     t.equal(plan.total, running.length);
     const { id: any } = running[0]!;
-    t.match(await api.ask("vm.getBackupJobs", { id: any }), [{ id }]);
+    t.match(await api.request("vm.getBackupJobs", { id: any }), [{ id }]);
     const jobs = await api.rest("GET", `/vms/${any}/backup-jobs?fields=id`);
     t.match(await jobs.json(), [{ id }]);
   });
 
   await t.test("which VMs are backed up", async (t) => {
-    await api.ask("backupNg.editJob", { id, vms: { id: vm } });
-    await api.ask("tag.add", { id: other, tag: "xo:no-bak=test" });
+    await api.request("backupNg.editJob", { id, vms: { id: vm } });
+    await api.request("tag.add", { id: other, tag: "xo:no-bak=test" });
     const vms = await api.all({ type: "VM" });
-    const coverage = (await api.ask("backup.coverage")) as Record<
+    const coverage = (await api.request("backup.coverage")) as Record<
       string,
       { vm: string }[]
     >;
@@ -152,9 +152,9 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
       await refused({ schedules: { s: { cron: "never" } } }),
       "INVALID_PARAMETERS",
     );
-    const jobs = (await api.ask("backupNg.getAllJobs")) as object[];
+    const jobs = (await api.request("backupNg.getAllJobs")) as object[];
     t.equal(jobs.length, 1, "nothing is left of what was refused");
-    const calls = await api.ask("job.create", {
+    const calls = await api.request("job.create", {
       job: { type: "call", method: "vm.start" },
     });
     const answer = await api.call("backupNg.getJob", { id: calls });
@@ -162,9 +162,12 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   });
 
   await t.test("logs of runs", async (t) => {
-    await api.ask("vm.set", { id: vm, blockedOperations: { snapshot: true } });
+    await api.request("vm.set", {
+      id: vm,
+      blockedOperations: { snapshot: true },
+    });
     await api.call("backupNg.runJob", { id, schedule: "" });
-    const [log] = (await api.ask("backupNg.getLogs", { jobId: id })) as {
+    const [log] = (await api.request("backupNg.getLogs", { jobId: id })) as {
       id: string;
     }[];
     t.match(log, {
@@ -182,26 +185,29 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
         },
       ],
     });
-    t.match(await api.ask("backupNg.getAllLogs"), { [log!.id]: log });
+    t.match(await api.request("backupNg.getAllLogs"), { [log!.id]: log });
     const logs = await api.rest("GET", "/backup-logs?fields=*");
     t.match(await logs.json(), [{ id: log!.id, status: "failure" }]);
     const one = await api.rest("GET", `/backup-logs/${log!.id}`);
     t.match(await one.json(), { id: log!.id, jobId: id });
-    const none = await api.ask("backupNg.getLogs", { jobId: "x" });
+    const none = await api.request("backupNg.getLogs", { jobId: "x" });
     t.same(none, []);
   });
 
-  await api.ask("backupNg.deleteJob", { id });
-  t.same(await api.ask("backupNg.getAllJobs"), []);
+  await api.request("backupNg.deleteJob", { id });
+  t.same(await api.request("backupNg.getAllJobs"), []);
 });
 
 t.test("users without admin rights see no jobs", async (t) => {
   const { api, url } = await startControlled(t, { hosts: 1, vms: 6 });
-  await api.ask("user.create", { email: "bob", password: "another password" });
+  await api.request("user.create", {
+    email: "bob",
+    password: "another password",
+  });
   const { ApiSession: Session } = await import("../api-session.js");
   const bob = await Session.open(t, url, "bob", "another password");
-  t.same(await bob.ask("backupNg.getAllJobs"), []);
-  t.same(await bob.ask("backupLog.getAll"), []);
+  t.same(await bob.request("backupNg.getAllJobs"), []);
+  t.same(await bob.request("backupLog.getAll"), []);
   for (const [method, params] of [
     ["backupNg.createJob", { mode: "full", vms: { id: "x" } }],
     ["backupNg.runJob", { id: "x", schedule: "" }],

@@ -33,8 +33,8 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
     repositories: [repository],
     retention: { keepLast: 2 },
   };
-  const id = String(await api.ask("job.create", { job }));
-  t.match(await api.ask("job.plan", { id }), {
+  const id = String(await api.request("job.create", { job }));
+  t.match(await api.request("job.plan", { id }), {
     total: 1,
     vms: [
       {
@@ -48,7 +48,7 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
   });
 
   const sizeOf = async () => {
-    const all = (await api.ask("remote.getAllInfo")) as Record<
+    const all = (await api.request("remote.getAllInfo")) as Record<
       string,
       { readonly used: number }
     >;
@@ -110,7 +110,7 @@ t.test("the data of the snapshot is destroyed on request", async (t) => {
     retention: { keepLast: 7 },
     purgeSnapshotData: true,
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   t.equal((await runJob(api, id)).status, "success");
   t.same(leftovers(controlled, vm.id).snapshots, []);
   write(pools[0]!, vm.disks[0]!, 2 * MIB, 65_536);
@@ -137,7 +137,7 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
     repositories: [repository],
     retention: { keepLast: 7 },
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   const nothing = { snapshots: [], blocked: [] };
 
   await t.test("the snapshot fails", async (t) => {
@@ -166,10 +166,10 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
 
   await t.test("the run is cancelled", async (t) => {
     pools[0]!.slowNext("VM.snapshot", 5_000);
-    const { runId } = (await api.ask("job.runNow", { id })) as {
+    const { runId } = (await api.request("job.runNow", { id })) as {
       runId: string;
     };
-    await api.ask("job.cancel", { runId });
+    await api.request("job.cancel", { runId });
     let run = await lastRun(api, id);
     while (run.status === "pending") run = await lastRun(api, id);
     t.equal(run.status, "aborted");
@@ -190,7 +190,7 @@ t.test("two repositories are written from one reading", async (t) => {
   const retention = { keepLast: 7 };
   const job = { type: "backup", name: "n", vms: [vm.id], retention };
   const id = String(
-    await api.ask("job.create", { job: { ...job, repositories: ids } }),
+    await api.request("job.create", { job: { ...job, repositories: ids } }),
   );
   /** Number of requests to the pool for the content of the disk, and the log. */
   const run = async () => {
@@ -253,7 +253,7 @@ t.test("without NBD, differences are read as VHD", async (t) => {
     preferNbd: false,
     preferCbt: false,
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   t.match((await runJob(api, id)).vms[0]?.repositories, [
     { status: "success", mode: "full", disks: [{ source: "vhd" }] },
     { status: "success", mode: "full", disks: [{ source: "vhd" }] },

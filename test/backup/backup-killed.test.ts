@@ -81,14 +81,14 @@ t.test(
       repositories: [repository],
       retention: { keepLast: KILLS + 10 },
     };
-    const id = String(await api.ask("job.create", { job }));
+    const id = String(await api.request("job.create", { job }));
     const began = Date.now();
     t.equal((await runJob(api, id)).status, "success");
     const duration = Date.now() - began;
     const next = random(SEED);
     for (let i = 0; i < KILLS; i++) {
       const at = Math.floor(next() * duration);
-      await api.ask("job.runNow", { id });
+      await api.request("job.runNow", { id });
       await pause(at);
       await server.stop("SIGKILL");
       ({ server, api } = await start());
@@ -101,7 +101,7 @@ t.test(
         $snapshot_of: vm.id,
       });
       t.equal(snapshots.length, 1, "only the base of the next backup is left");
-      const { runs } = (await api.ask("jobRun.list", {
+      const { runs } = (await api.request("jobRun.list", {
         jobId: id,
         limit: 1_000,
       })) as { runs: LoggedRun[] };
@@ -120,7 +120,7 @@ t.test(
     const last = await runJob(api, id);
     t.equal(last.status, "success");
     t.equal(last.vms[0]?.repositories?.[0]?.mode, "incremental");
-    const stored = (await api.ask("backupNg.listVmBackups", {
+    const stored = (await api.request("backupNg.listVmBackups", {
       remotes: [repository],
     })) as Record<string, Record<string, object[]>>;
     t.equal(stored[repository]?.[vm.id]?.length, KILLS + 2);
@@ -142,7 +142,7 @@ t.test(
       repositories: [repository],
       retention: { keepLast: 50 },
     };
-    const id = String(await first.api.ask("job.create", { job }));
+    const id = String(await first.api.request("job.create", { job }));
     const run = await runJob(first.api, id);
     t.equal(run.status, "success");
     const base = await snapshotsOf(first.api, vm.id);
@@ -151,7 +151,7 @@ t.test(
       "Backup nightly (run 00000000-0000-4000-8000-000000000000)",
     ];
     for (const name of names)
-      await first.api.ask("vm.snapshot", { id: vm.id, name });
+      await first.api.request("vm.snapshot", { id: vm.id, name });
     await first.server.stop();
 
     const { api } = await start();

@@ -17,7 +17,7 @@ async function open(t: Test, settings: object, disks = ["system"]) {
   const { api } = controlled;
   const { id: repository } = await createRepository(t, api);
   const vm = await withSmallDisks(controlled, disks);
-  await api.ask("vm.start", { id: vm.id });
+  await api.request("vm.start", { id: vm.id });
   const job = {
     type: "backup",
     name: "nightly",
@@ -26,7 +26,7 @@ async function open(t: Test, settings: object, disks = ["system"]) {
     retention: { keepLast: 7 },
     ...settings,
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   const run = async () => {
     controlled.calls();
     const { status, vms } = await runJob(api, id);
@@ -61,7 +61,7 @@ t.test("a VM that does not start again is reported", async (t) => {
 
 t.test("memory: a checkpoint is taken, also by a tag of the VM", async (t) => {
   const { api, vm, run } = await open(t, { snapshot: "offline" });
-  await api.ask("tag.add", { id: vm.id, tag: "xo-memory-backup" });
+  await api.request("tag.add", { id: vm.id, tag: "xo-memory-backup" });
   const { status, calls } = await run();
   t.equal(status, "success");
   t.same(calls, ["VM.checkpoint"]);

@@ -54,7 +54,7 @@ t.test("runs are reported, and can have settings of their own", async (t) => {
     retention: { keepLast: 7 },
     report: { when: "always", webHooks: [url] },
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
 
   await t.test("one that succeeds, with what was skipped", async (t) => {
     await runJob(api, id);
@@ -77,11 +77,11 @@ t.test("runs are reported, and can have settings of their own", async (t) => {
 
   await t.test("one with other settings", async (t) => {
     const settings = { "": { fullInterval: 1 } };
-    await api.ask("backupNg.runJob", { id, schedule: "", settings });
+    await api.request("backupNg.runJob", { id, schedule: "", settings });
     t.match(await next(), {
       log: { vms: [{ repositories: [{ mode: "full" }] }] },
     });
-    const { fullInterval } = (await api.ask("job.get", { id })) as {
+    const { fullInterval } = (await api.request("job.get", { id })) as {
       fullInterval?: number;
     };
     t.equal(fullInterval, undefined, "the job keeps its own");
@@ -91,7 +91,7 @@ t.test("runs are reported, and can have settings of their own", async (t) => {
     };
     t.match(await next(), usual);
     await t.rejects(
-      api.ask("backupNg.runJob", {
+      api.request("backupNg.runJob", {
         id,
         schedule: "",
         settings: { "": { concurrency: "many" } },
@@ -102,7 +102,7 @@ t.test("runs are reported, and can have settings of their own", async (t) => {
 
   await t.test("only failures", async (t) => {
     const settings = { "": { reportWhen: "failure" } };
-    await api.ask("backupNg.editJob", { id, settings });
+    await api.request("backupNg.editJob", { id, settings });
     await runJob(api, id);
     t.equal((await lastRun(api, id)).status, "success");
     await rename(folder, `${folder}-elsewhere`);
@@ -117,9 +117,9 @@ t.test("runs are reported, and can have settings of their own", async (t) => {
     const settings = {
       "": { reportWhen: "always", reportRecipients: ["admin@example.org"] },
     };
-    await api.ask("backupNg.editJob", { id, settings });
-    t.match(await api.ask("backupNg.getJob", { id }), { settings });
-    t.match(await api.ask("job.get", { id }), {
+    await api.request("backupNg.editJob", { id, settings });
+    t.match(await api.request("backupNg.getJob", { id }), { settings });
+    t.match(await api.request("job.get", { id }), {
       report: {
         when: "always",
         addresses: ["admin@example.org"],

@@ -32,9 +32,9 @@ async function setUp(t: Test, more: object = {}) {
     retention: { keepLast: 2 },
     ...more,
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   const backups = async () =>
-    (await api.ask("metadataBackup.getAll")) as Backup[];
+    (await api.request("metadataBackup.getAll")) as Backup[];
   const newest = async (type: Backup["type"]) =>
     (await backups()).find((one) => one.type === type)!;
   return {
@@ -57,7 +57,7 @@ function nameOf(
 
 t.test("databases of pools and the configuration are backed up", async (t) => {
   const { api, id, pool, repository, backups, newest } = await setUp(t);
-  t.match(await api.ask("job.plan", { id }), {
+  t.match(await api.request("job.plan", { id }), {
     total: 2,
     items: [{ type: "pool", id: pool }, { type: "configuration" }],
   });
@@ -77,7 +77,7 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
   t.equal((await backups()).length, 2);
   const dump = await newest("pool");
   t.ok(dump.size > 10_000, "the dump has a size that was not known before");
-  const listed = await api.ask("metadataBackup.list", {
+  const listed = await api.request("metadataBackup.list", {
     remotes: [repository],
   });
   t.match(listed, {
@@ -89,7 +89,7 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
   t.equal(((await rest.json()) as object[]).length, 2);
 
   await t.test("they are no backups of VMs", async (t) => {
-    t.same(await api.ask("backupArchive.getAll"), []);
+    t.same(await api.request("backupArchive.getAll"), []);
     for (const [method, params] of [
       ["backupArchive.get", {}],
       ["backup.downloadDisk", { disk: "configuration" }],
@@ -113,14 +113,14 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
 
   await t.test("one is deleted", async (t) => {
     const { id } = await newest("xo");
-    await api.ask("metadataBackup.delete", { id });
+    await api.request("metadataBackup.delete", { id });
     t.equal((await backups()).length, 3);
     const again = await api.call("metadataBackup.delete", { id });
     t.equal(codeOf(again), "NO_SUCH_OBJECT");
   });
 
   await t.test("logs have the shape of Xen Orchestra's", async (t) => {
-    const [log] = (await api.ask("backupNg.getLogs", { jobId: id })) as {
+    const [log] = (await api.request("backupNg.getLogs", { jobId: id })) as {
       readonly tasks: readonly { readonly data: { readonly type: string } }[];
     }[];
     // Both items begin at the same time.
@@ -153,9 +153,9 @@ t.test(
     const before = nameOf(controlled, pool);
     t.equal((await runJob(api, id)).status, "success");
     const backup = (await newest("pool")).id;
-    await api.ask("pool.set", { id: pool, name_label: "changed" });
+    await api.request("pool.set", { id: pool, name_label: "changed" });
     t.equal(nameOf(controlled, pool), "changed");
-    await api.ask("metadataBackup.restore", { id: backup, dryRun: true });
+    await api.request("metadataBackup.restore", { id: backup, dryRun: true });
     t.equal(nameOf(controlled, pool), "changed", "a dry run changes nothing");
     // Comes before the successful restore, because that restarts the toolstack.
     await t.test("a pool that refuses it keeps its database", async (t) => {
@@ -168,30 +168,33 @@ t.test(
       t.match(JSON.stringify(refused.error), /RESTORE_INCOMPATIBLE_VERSION/);
       t.equal(nameOf(controlled, pool), "changed");
     });
-    await api.ask("metadataBackup.restore", { id: backup });
+    await api.request("metadataBackup.restore", { id: backup });
     t.equal(nameOf(controlled, pool), before);
-    const logs = (await api.ask("restoreLog.getAll")) as object[];
+    const logs = (await api.request("restoreLog.getAll")) as object[];
     t.match(logs[0], { status: "success", data: { backup } });
   },
 );
 
 t.test("the configuration is restored", async (t) => {
   const { api, id, url, newest } = await setUp(t, { pools: [] });
-  await api.ask("user.create", { email: "bob", password: "a password 123" });
+  await api.request("user.create", {
+    email: "bob",
+    password: "a password 123",
+  });
   t.equal((await runJob(api, id)).status, "success");
-  const users = (await api.ask("user.getAll")) as {
+  const users = (await api.request("user.getAll")) as {
     id: string;
     name: string;
   }[];
   const bob = users.find(({ name }) => name === "bob")!;
-  await api.ask("user.delete", { id: bob.id });
+  await api.request("user.delete", { id: bob.id });
   const { id: backup } = await newest("xo");
   const wrong = await api.call("metadataBackup.restore", {
     id: backup,
     dryRun: true,
   });
   t.equal(codeOf(wrong), "INVALID_PARAMETERS");
-  await api.ask("metadataBackup.restore", { id: backup });
+  await api.request("metadataBackup.restore", { id: backup });
   const again = await ApiSession.open(t, url, "bob", "a password 123");
   const refused = await again.call("metadataBackup.getAll");
   t.equal(codeOf(refused), "FORBIDDEN", "bob is back, and is no administrator");
@@ -202,7 +205,7 @@ t.test("the configuration is restored", async (t) => {
 t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   const { api, repository, pool } = await setUp(t);
   const id = String(
-    await api.ask("metadataBackup.createJob", {
+    await api.request("metadataBackup.createJob", {
       name: "theirs",
       pools: { id: pool },
       remotes: { id: repository },
@@ -211,7 +214,7 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
       settings: { s1: { retentionPoolMetadata: 5, retentionXoMetadata: 9 } },
     }),
   );
-  const job = (await api.ask("metadataBackup.getJob", { id })) as {
+  const job = (await api.request("metadataBackup.getJob", { id })) as {
     settings: Record<string, object>;
   };
   t.match(job, {
@@ -226,16 +229,16 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
   ]);
   const rest = await api.rest("GET", "/backup/jobs/metadata?fields=id,name");
   t.match(await rest.json(), [{ name: "pools and server" }, { id }]);
-  await api.ask("metadataBackup.editJob", { id, pools: null });
-  t.match(await api.ask("job.get", { id }), { pools: [], server: true });
+  await api.request("metadataBackup.editJob", { id, pools: null });
+  t.match(await api.request("job.get", { id }), { pools: [], server: true });
   const [schedule] = Object.keys(job.settings);
-  await api.ask("metadataBackup.runJob", { id, schedule });
+  await api.request("metadataBackup.runJob", { id, schedule });
   const nothing = await api.call("metadataBackup.editJob", {
     id,
     xoMetadata: false,
   });
   t.equal(codeOf(nothing), "INVALID_PARAMETERS");
-  await api.ask("metadataBackup.deleteJob", { id });
+  await api.request("metadataBackup.deleteJob", { id });
   const gone = await api.call("metadataBackup.getJob", { id });
   t.equal(codeOf(gone), "NO_SUCH_OBJECT");
 });
@@ -243,13 +246,13 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
 t.test("a repository that cannot be reached fails alone", async (t) => {
   const { api, id, pool } = await setUp(t, { server: false });
   const { id: second } = await createRepository(t, api, { name: "second" });
-  const { repositories } = (await api.ask("job.get", { id })) as {
+  const { repositories } = (await api.request("job.get", { id })) as {
     repositories: string[];
   };
-  await api.ask("job.set", {
+  await api.request("job.set", {
     job: { id, repositories: [...repositories, second] },
   });
-  await api.ask("remote.set", { id: repositories[0], enabled: false });
+  await api.request("remote.set", { id: repositories[0], enabled: false });
   const run = await runJob(api, id);
   t.match(run, {
     status: "failure",

@@ -27,7 +27,7 @@ async function setUp(t: Test) {
     name: "target",
   });
   const vm = await withSmallDisks(controlled, ["system"]);
-  const backup = await api.ask("job.create", {
+  const backup = await api.request("job.create", {
     job: {
       type: "backup",
       name: "nightly",
@@ -36,7 +36,7 @@ async function setUp(t: Test) {
       retention: { keepLast: 10 },
     },
   });
-  const mirror = await api.ask("job.create", {
+  const mirror = await api.request("job.create", {
     job: {
       type: "mirrorBackup",
       name: "copy",
@@ -46,7 +46,7 @@ async function setUp(t: Test) {
     },
   });
   const archives = async (repository: string) =>
-    (await api.ask("backupArchive.getAll", {
+    (await api.request("backupArchive.getAll", {
       "backup-repository": repository,
     })) as Archive[];
   return {
@@ -70,7 +70,7 @@ t.test("a mirror job copies what the target lacks", async (t) => {
   const { api, source, target, vm, mirror, archives, backUp, folder } =
     await setUp(t);
   await backUp();
-  t.match(await api.ask("job.plan", { id: mirror }), {
+  t.match(await api.request("job.plan", { id: mirror }), {
     total: 1,
     items: [{ id: vm.id, repositories: [{ name: "target", missing: 1 }] }],
   });
@@ -112,7 +112,9 @@ t.test("a mirror job copies what the target lacks", async (t) => {
 
   await t.test("only backups that are kept are copied", async (t) => {
     const { id: other } = await createRepository(t, api, { name: "other" });
-    await api.ask("job.set", { job: { id: mirror, repositories: [other] } });
+    await api.request("job.set", {
+      job: { id: mirror, repositories: [other] },
+    });
     const run = await runJob(api, mirror);
     t.match(run["items"], [{ repositories: [{ copied: 2 }] }]);
     const newest = (await archives(source)).slice(0, 2);
@@ -120,16 +122,18 @@ t.test("a mirror job copies what the target lacks", async (t) => {
       (await archives(other)).map(({ size }) => size),
       newest.map(({ size }) => size),
     );
-    await api.ask("job.set", { job: { id: mirror, repositories: [target] } });
+    await api.request("job.set", {
+      job: { id: mirror, repositories: [target] },
+    });
   });
 
   await t.test("a copy is restored without the source", async (t) => {
-    await api.ask("remote.set", { id: source, enabled: false });
+    await api.request("remote.set", { id: source, enabled: false });
     const [copy] = await archives(target);
     const sr = (await api.all({ type: "SR" })).find(
       ({ content_type, size }) => content_type !== "iso" && Number(size) > 0,
     )!;
-    const { id } = (await api.ask("backup.restore", {
+    const { id } = (await api.request("backup.restore", {
       id: copy!.id,
       sr: sr.id,
       name: "from the copy",
@@ -140,12 +144,12 @@ t.test("a mirror job copies what the target lacks", async (t) => {
       status: "failure",
       error: { code: "BACKUP_REPOSITORY_DISABLED" },
     });
-    await api.ask("remote.set", { id: source, enabled: true });
+    await api.request("remote.set", { id: source, enabled: true });
   });
 
   await t.test("a target that is unreachable fails alone", async (t) => {
     const { id: third } = await createRepository(t, api, { name: "third" });
-    await api.ask("job.set", {
+    await api.request("job.set", {
       job: { id: mirror, repositories: [target, third] },
     });
     await backUp();
@@ -187,20 +191,23 @@ t.test("copies repair the source, and the source its copies", async (t) => {
   ] as const) {
     const before = await damagePacks(damaged);
     t.ok(before.size > 0);
-    const report = await api.ask("backupRepository.verify", { id, all: true });
+    const report = await api.request("backupRepository.verify", {
+      id,
+      all: true,
+    });
     t.match(report, { findings: [], repaired: before.size });
     for (const [path, bytes] of before)
       t.ok(bytes.equals(await readFile(path)), "byte for byte");
   }
 
   await t.test("not while they cannot be used", async (t) => {
-    await api.ask("remote.set", { id: target, enabled: false });
+    await api.request("remote.set", { id: target, enabled: false });
     const { size } = await damagePacks(sourceFolder);
     const verify = { id: source, all: true };
-    const report = await api.ask("backupRepository.verify", verify);
+    const report = await api.request("backupRepository.verify", verify);
     t.equal((report as { findings: [] }).findings.length, size);
-    await api.ask("remote.set", { id: target, enabled: true });
-    t.match(await api.ask("backupRepository.verify", verify), {
+    await api.request("remote.set", { id: target, enabled: true });
+    t.match(await api.request("backupRepository.verify", verify), {
       findings: [],
       repaired: size,
     });
@@ -210,7 +217,7 @@ t.test("copies repair the source, and the source its copies", async (t) => {
 t.test("metadata is copied, unless VMs are chosen", async (t) => {
   const { api, source, target, vm, mirror, backUp } = await setUp(t);
   const metadata = String(
-    await api.ask("job.create", {
+    await api.request("job.create", {
       job: {
         type: "metadataBackup",
         name: "server",
@@ -222,16 +229,16 @@ t.test("metadata is copied, unless VMs are chosen", async (t) => {
   );
   await runJob(api, metadata);
   await backUp();
-  await api.ask("job.set", { job: { id: mirror, vms: [vm.id] } });
+  await api.request("job.set", { job: { id: mirror, vms: [vm.id] } });
   await runJob(api, mirror);
   const copies = async () =>
     (
-      (await api.ask("metadataBackup.getAll", {
+      (await api.request("metadataBackup.getAll", {
         "backup-repository": target,
       })) as { id: string }[]
     ).length;
   t.equal(await copies(), 0);
-  await api.ask("job.set", { job: { id: mirror, vms: null } });
+  await api.request("job.set", { job: { id: mirror, vms: null } });
   const run = await runJob(api, mirror);
   t.equal(run.status, "success", JSON.stringify(run));
   t.equal(await copies(), 1);
@@ -247,7 +254,7 @@ t.test("clients of Xen Orchestra create and change mirror jobs", async (t) => {
     remotes: { id: target },
   };
   const id = String(
-    await api.ask("mirrorBackup.createJob", {
+    await api.request("mirrorBackup.createJob", {
       ...input,
       name: "theirs",
       filter: { id: { __or: [vm.id, "other"] } },
@@ -261,7 +268,7 @@ t.test("clients of Xen Orchestra create and change mirror jobs", async (t) => {
       },
     }),
   );
-  const job = (await api.ask("mirrorBackup.getJob", { id })) as {
+  const job = (await api.request("mirrorBackup.getJob", { id })) as {
     settings: Record<string, object>;
   };
   t.match(job, {
@@ -276,15 +283,15 @@ t.test("clients of Xen Orchestra create and change mirror jobs", async (t) => {
   ]);
   const rest = await api.rest("GET", `/backup/jobs/mirror/${id}`);
   t.match(await rest.json(), { id, name: "theirs" });
-  await api.ask("mirrorBackup.editJob", { id, ...input, filter: {} });
-  t.notOk("vms" in ((await api.ask("job.get", { id })) as object));
-  await api.ask("mirrorBackup.runJob", { id, schedule: "" });
+  await api.request("mirrorBackup.editJob", { id, ...input, filter: {} });
+  t.notOk("vms" in ((await api.request("job.get", { id })) as object));
+  await api.request("mirrorBackup.runJob", { id, schedule: "" });
   const self = await api.call("mirrorBackup.createJob", {
     ...input,
     remotes: { id: source },
   });
   t.equal(codeOf(self), "INVALID_PARAMETERS");
-  await api.ask("mirrorBackup.deleteJob", { id });
+  await api.request("mirrorBackup.deleteJob", { id });
   t.equal(
     codeOf(await api.call("mirrorBackup.getJob", { id })),
     "NO_SUCH_OBJECT",

@@ -65,13 +65,13 @@ t.test(
     t.teardown(end);
 
     const refresh = { remotes: [id], _forceRefresh: true };
-    t.match(await api.ask("backupNg.listVmBackups", refresh), {
+    t.match(await api.request("backupNg.listVmBackups", refresh), {
       [id]: { [vm.uuid]: [{ id: `${id}/${backup}` }] },
     });
     const code = "BACKUP_REPOSITORY_READ_ONLY";
-    const shown = () => api.ask("remote.get", { id });
+    const shown = () => api.request("remote.get", { id });
     t.match(await shown(), { error: { code, message: /read-only/ } });
-    t.match(await api.ask("backupRepository.verify", { id, all: true }), {
+    t.match(await api.request("backupRepository.verify", { id, all: true }), {
       findings: [],
       backups: 1,
     });
@@ -88,7 +88,7 @@ t.test(
     t.equal(codeOf(await api.call("backupNg.deleteVmBackup", removal)), code);
 
     await end();
-    await api.ask("backupNg.listVmBackups", refresh);
+    await api.request("backupNg.listVmBackups", refresh);
     t.notOk("error" in ((await shown()) as object), "it is writable again");
 
     const damaged = join(folder, "packs", pack!);
@@ -99,7 +99,7 @@ t.test(
     await makeReadOnly(folder);
     isReadOnly = true;
     t.match(
-      await api.ask("backupRepository.verify", { id, all: true }),
+      await api.request("backupRepository.verify", { id, all: true }),
       { findings: [{ problem: "damaged" }], repaired: 0 },
       "damage is reported without a repair",
     );

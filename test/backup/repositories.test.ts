@@ -33,10 +33,10 @@ t.test("a repository is created, described and removed", async (t) => {
   );
   t.match(recoveryKey, /^([A-Z2-7]{4}-){13}[A-Z2-7]{4}$/);
   const url = `file://${folder}`;
-  const [shown] = (await api.ask("remote.getAll")) as Shown[];
+  const [shown] = (await api.request("remote.getAll")) as Shown[];
   t.match(shown, { id, name: "nightly", url, enabled: true });
   t.match(shown, { state: { passphrases: ["default"], parity: false } });
-  t.match(await api.ask("remote.test", { id }), {
+  t.match(await api.request("remote.test", { id }), {
     success: true,
     readRate: Number,
     writeRate: Number,
@@ -49,14 +49,17 @@ t.test("a repository is created, described and removed", async (t) => {
     benchmarks: [{ readRate: Number }],
     state: { backups: 0, capacity: Number, available: Number },
   });
-  t.match(await api.ask("remote.getAllInfo"), { [id]: { used: Number } });
+  t.match(await api.request("remote.getAllInfo"), { [id]: { used: Number } });
   const path = `/backup-repositories/${id}/actions`;
   const added = await api.rest("POST", `${path}/add_passphrase?sync=true`, {
     name: "second",
     passphrase: "another long one",
   });
   t.same(await added.json(), ["default", "second"]);
-  await api.ask("backupRepository.removePassphrase", { id, name: "default" });
+  await api.request("backupRepository.removePassphrase", {
+    id,
+    name: "default",
+  });
   const last = { id, name: "second" };
   t.equal(
     codeOf(await api.call("backupRepository.removePassphrase", last)),
@@ -66,17 +69,19 @@ t.test("a repository is created, described and removed", async (t) => {
     name: "weekly",
     verifyDays: 7,
   });
-  t.match(await api.ask("remote.get", { id }), {
+  t.match(await api.request("remote.get", { id }), {
     name: "weekly",
     verifyDays: 7,
   });
-  await api.ask("remote.set", { id, name: "monthly" });
-  t.match(await api.ask("remote.get", { id }), { verifyDays: 7 });
-  await api.ask("remote.set", { id, verifyDays: null });
-  t.notOk("verifyDays" in ((await api.ask("remote.get", { id })) as object));
+  await api.request("remote.set", { id, name: "monthly" });
+  t.match(await api.request("remote.get", { id }), { verifyDays: 7 });
+  await api.request("remote.set", { id, verifyDays: null });
+  t.notOk(
+    "verifyDays" in ((await api.request("remote.get", { id })) as object),
+  );
 
   const read = "backupRepository.getRecoverySheet";
-  const again = await api.ask(read, { id, password: PASSWORD });
+  const again = await api.request(read, { id, password: PASSWORD });
   const keyOf = (sheet: unknown) =>
     JSON.stringify(sheet).match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){6}/g);
   t.same(keyOf(again), keyOf(recoverySheet));
@@ -85,8 +90,8 @@ t.test("a repository is created, described and removed", async (t) => {
 
   const secrets = [PASSPHRASE, "another long one", recoveryKey];
   const answers = [
-    await api.ask("remote.getAll"),
-    await api.ask("audit.getRecords", {}).catch(() => undefined),
+    await api.request("remote.getAll"),
+    await api.request("audit.getRecords", {}).catch(() => undefined),
   ];
   const files = await readdir(join(t.testdirName, "data"));
   const stored = await Promise.all(
@@ -99,7 +104,7 @@ t.test("a repository is created, described and removed", async (t) => {
     t.notOk(all.includes(secret), "no secret in the clear");
 
   await api.rest("POST", `${path}/forget?sync=true`);
-  t.same(await api.ask("remote.getAll"), []);
+  t.same(await api.request("remote.getAll"), []);
   t.ok((await readdir(folder)).includes("repository.json"), "its files stay");
 });
 
@@ -109,7 +114,7 @@ t.test("an existing repository is opened with its keys only", async (t) => {
   const url = `file://${folder}`;
   const again = { name: "again", url, passphrase: PASSPHRASE };
   t.match(await api.call("remote.create", again), { error: {} });
-  await api.ask("remote.delete", { id });
+  await api.request("remote.delete", { id });
   const refused = async (more: object) =>
     codeOf(await api.call("remote.create", { name: "x", url, ...more }));
   t.equal(await refused({}), "BACKUP_REPOSITORY_REFUSED");
@@ -121,11 +126,11 @@ t.test("an existing repository is opened with its keys only", async (t) => {
     await refused({ recoveryKey: "AAAA-AAAA" }),
     "BACKUP_REPOSITORY_REFUSED",
   );
-  const opened = (await api.ask("remote.create", again)) as Shown;
+  const opened = (await api.request("remote.create", again)) as Shown;
   t.notOk("recoverySheet" in opened, "only a new one has a sheet");
-  await api.ask("remote.delete", { id: opened.id });
+  await api.request("remote.delete", { id: opened.id });
   const byKey = { name: "by key", url, recoveryKey };
-  t.match(await api.ask("remote.create", byKey), { name: "by key" });
+  t.match(await api.request("remote.create", byKey), { name: "by key" });
 });
 
 t.test("folders that cannot be used are refused", async (t) => {
@@ -161,7 +166,7 @@ t.test("a repository that is missing, or is older, is reported", async (t) => {
   const path = `/backup-repositories/${id}`;
   const health = async () =>
     (await (await api.rest("GET", `${path}/health`)).json()) as object;
-  const shown = async () => (await api.ask("remote.get", { id })) as Shown;
+  const shown = async () => (await api.request("remote.get", { id })) as Shown;
   await rename(folder, aside);
   const code = "BACKUP_REPOSITORY_UNREACHABLE";
   t.match(await health(), { success: false, error: { code } });
@@ -172,12 +177,12 @@ t.test("a repository that is missing, or is older, is reported", async (t) => {
 
   await cp(folder, aside, { recursive: true });
   const more = { id, name: "later", passphrase: "a later passphrase" };
-  await api.ask("backupRepository.addPassphrase", more);
+  await api.request("backupRepository.addPassphrase", more);
   await rm(folder, { recursive: true });
   await rename(aside, folder);
   t.match(await health(), { error: { code: "BACKUP_REPOSITORY_OLDER" } });
 
-  await api.ask("remote.set", { id, enabled: false });
+  await api.request("remote.set", { id, enabled: false });
   t.match(await health(), { error: { code: "BACKUP_REPOSITORY_DISABLED" } });
   const other = await createRepository(t, api, { name: "other" });
   const moved = { id: other.id, url: `file://${folder}` };
@@ -192,9 +197,9 @@ t.test("only administrators see repositories, unless granted", async (t) => {
   const { api, url } = await startControlled(t);
   const { id, folder } = await createRepository(t, api);
   const user = { email: "ada", password: "a long word" };
-  await api.ask("user.create", user);
+  await api.request("user.create", user);
   const ada = await ApiSession.open(t, url, user.email, user.password);
-  t.same(await ada.ask("remote.getAll"), []);
+  t.same(await ada.request("remote.getAll"), []);
   t.equal(codeOf(await ada.call("remote.get", { id })), "NO_SUCH_OBJECT");
   t.equal((await ada.rest("GET", `/backup-repositories/${id}`)).status, 404);
   for (const [method, params] of [
@@ -214,5 +219,5 @@ t.test("the program starts its workers, also after a kill", async (t) => {
   const { url } = await startOver(t);
   const api = await ApiSession.open(t, url);
   const { id } = await createRepository(t, api);
-  t.match(await api.ask("remote.test", { id }), { success: true });
+  t.match(await api.request("remote.test", { id }), { success: true });
 });

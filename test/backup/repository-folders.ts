@@ -29,7 +29,7 @@ export async function createRepository(
   { name = "nightly", parity = false } = {},
 ): Promise<CreatedRepository> {
   const folder = await emptyFolder(t);
-  const { id, recoverySheet } = (await api.ask("remote.create", {
+  const { id, recoverySheet } = (await api.request("remote.create", {
     name,
     url: `file://${folder}`,
     passphrase: PASSPHRASE,

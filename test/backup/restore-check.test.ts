@@ -38,7 +38,7 @@ async function setUp(t: Test, tags: readonly string[] = []) {
   const more = { records: { ...records[at], VM } };
   const backup = await storeBackup(repository, owner, disks, more);
   const remotes = [repository.id];
-  await api.ask("backupNg.listVmBackups", { remotes, _forceRefresh: true });
+  await api.request("backupNg.listVmBackups", { remotes, _forceRefresh: true });
   const srs = await api.all({ type: "SR" });
   const sr = (srs.find((one) => one["SR_type"] === "nfs") ?? srs[0]!).id;
   const count = () => KINDS.map((name) => pool.database.table(name).rows.size);
@@ -67,7 +67,7 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
   const before = count();
   calls();
   const params = { id, sr, settings: {} };
-  t.match(await api.ask("backupNg.checkBackup", params), {
+  t.match(await api.request("backupNg.checkBackup", params), {
     success: true,
     method: "tools",
     bootMs: Number,
@@ -78,11 +78,11 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
   for (const name of ["network.create", "VIF.create", "VM.start", "VM.destroy"])
     t.ok(created.includes(name), name);
   t.same(count(), before, "nothing is left");
-  const shown = (await api.ask("backupArchive.get", { id })) as Thing;
+  const shown = (await api.request("backupArchive.get", { id })) as Thing;
   t.match(shown, {
     restoreTest: { success: true, time: Number, method: "tools" },
   });
-  const picture = await api.ask("backupArchive.getRestorePicture", { id });
+  const picture = await api.request("backupArchive.getRestorePicture", { id });
   const { png } = picture as { png: string };
   const bytes = Buffer.from(png, "base64");
   t.equal(bytes.toString("latin1", 1, 4), "PNG");
@@ -90,7 +90,7 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
 
   await t.test("without interfaces", async (t) => {
     const none = { ...params, network: "none" };
-    t.match(await api.ask("backupNg.checkBackup", none), { success: true });
+    t.match(await api.request("backupNg.checkBackup", none), { success: true });
     const created = calls();
     t.notOk(created.includes("network.create"));
     t.notOk(created.includes("VIF.create"));
@@ -99,12 +99,12 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
 
   await t.test("a VM that does not start has failed", async (t) => {
     pool.failNext("VM.start", "HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);
-    t.match(await api.ask("backupNg.checkBackup", params), {
+    t.match(await api.request("backupNg.checkBackup", params), {
       success: false,
       error: /HOST_NOT_ENOUGH_FREE_MEMORY/,
     });
     t.same(count(), before, "nothing is left after a failure");
-    t.match(await api.ask("backupArchive.get", { id }), {
+    t.match(await api.request("backupArchive.get", { id }), {
       restoreTest: { success: false },
     });
   });
@@ -116,7 +116,7 @@ t.test("a script of the guest decides where the VM has its tag", async (t) => {
   const before = count();
   const key = "vm-data/xo-backup-health-check";
   const answer = async (data: Readonly<Record<string, string>>) => {
-    const result = api.ask("backupNg.checkBackup", { id, sr });
+    const result = api.request("backupNg.checkBackup", { id, sr });
     const ref = await testVm(set);
     const { xenstore_data } = pool.database.get("VM", ref);
     t.match(xenstore_data, { [key]: "planned" });
@@ -135,7 +135,7 @@ t.test("a script of the guest decides where the VM has its tag", async (t) => {
     error: "the script of the guest reports a failure: no tables",
   });
   const late = { id, sr, bootTimeout: 1_000 };
-  t.match(await api.ask("backupNg.checkBackup", late), {
+  t.match(await api.request("backupNg.checkBackup", late), {
     success: false,
     error: "the script of the guest did not report within 1 seconds",
     hasPicture: true,
@@ -147,8 +147,8 @@ t.test("a job tests the newest backups of its VMs", async (t) => {
   const { api, pool, id, sr, source, count } = await setUp(t);
   const before = count();
   const job = { type: "restore-test", name: "weekly", sr, filter: "" };
-  const jobId = String(await api.ask("job.create", { job }));
-  t.match(await api.ask("job.plan", { id: jobId }), {
+  const jobId = String(await api.request("job.create", { job }));
+  t.match(await api.request("job.plan", { id: jobId }), {
     total: 1,
     tests: [{ vm: source.id, backup: id, repository: "nightly" }],
     excluded: [
@@ -165,10 +165,12 @@ t.test("a job tests the newest backups of its VMs", async (t) => {
     test: { archive: id, method: "tools", hasPicture: true, time: Number },
   });
   t.same(count(), before, "nothing is left");
-  t.match(await api.ask("jobRun.list", { types: ["restore-test"] }), {
+  t.match(await api.request("jobRun.list", { types: ["restore-test"] }), {
     runs: [{ id: run.id }],
   });
-  t.match(await api.ask("jobRun.list", { types: ["backup"] }), { runs: [] });
+  t.match(await api.request("jobRun.list", { types: ["backup"] }), {
+    runs: [],
+  });
 
   pool.failNext("VM.start", "HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);
   await api.call("job.runNow", { id: jobId, wait: true });
@@ -197,11 +199,11 @@ t.test("the VM of a test is not selected by backup jobs", async (t) => {
     repositories: [repository.id],
     retention: { keepLast: 1 },
   };
-  const jobId = String(await api.ask("job.create", { job }));
-  const result = api.ask("backupNg.checkBackup", { id, sr });
+  const jobId = String(await api.request("job.create", { job }));
+  const result = api.request("backupNg.checkBackup", { id, sr });
   const ref = await testVm(set);
   while ((await api.all({ type: "VM" })).length < 4) await pause(20);
-  t.match(await api.ask("job.plan", { id: jobId }), { total: 3 });
+  t.match(await api.request("job.plan", { id: jobId }), { total: 3 });
   const xenstore_data = { "vm-data/xo-backup-health-check": "success" };
   pool.database.update("VM", ref, { xenstore_data });
   t.match(await result, { success: true });

@@ -43,7 +43,7 @@ t.test(
       { records: RESTORABLE },
     );
     const id = `${repository.id}/${backup}`;
-    await api.ask("backupNg.listVmBackups", {
+    await api.request("backupNg.listVmBackups", {
       remotes: [repository.id],
       _forceRefresh: true,
     });

@@ -50,7 +50,7 @@ t.test("each object that a restore reaches needs its right", async (t) => {
     { records },
   );
   const remotes = [repository.id];
-  await api.ask("backupNg.listVmBackups", { remotes, _forceRefresh: true });
+  await api.request("backupNg.listVmBackups", { remotes, _forceRefresh: true });
   const id = `${repository.id}/${backup}`;
   const srs = await api.all({ type: "SR" });
   const sr = (srs.find((one) => one["SR_type"] === "nfs") ?? srs[0]!).id;
@@ -63,15 +63,18 @@ t.test("each object that a restore reaches needs its right", async (t) => {
   let users = 0;
   const signUp = async (...privileges: readonly Privilege[]) => {
     const email = `user${++users}`;
-    const userId = await api.ask("user.create", { email, password: PASSWORD });
-    const roleId = await api.ask("role.create", { name: email });
+    const userId = await api.request("user.create", {
+      email,
+      password: PASSWORD,
+    });
+    const roleId = await api.request("role.create", { name: email });
     for (const privilege of [read, ...privileges])
-      await api.ask("privilege.create", {
+      await api.request("privilege.create", {
         roleId,
         effect: "allow",
         ...privilege,
       });
-    await api.ask("role.addToUser", { id: roleId, userId });
+    await api.request("role.addToUser", { id: roleId, userId });
     return ApiSession.open(t, url, email, PASSWORD);
   };
   const refused = async (
@@ -127,19 +130,23 @@ t.test("each object that a restore reaches needs its right", async (t) => {
   );
   await t.test("another SR of one disk", async (t) => {
     const other = srs.find((one) => one.id !== sr)!.id;
-    const userId = await api.ask("user.create", {
+    const userId = await api.request("user.create", {
       email: "one-sr",
       password: PASSWORD,
     });
-    const roleId = await api.ask("role.create", { name: "one-sr" });
+    const roleId = await api.request("role.create", { name: "one-sr" });
     for (const privilege of [read, restores, imports, usesNetworks])
-      await api.ask("privilege.create", {
+      await api.request("privilege.create", {
         roleId,
         effect: "allow",
         ...privilege,
       });
-    await api.ask("role.addToUser", { id: roleId, userId });
-    await api.ask("acl.add", { subject: userId, object: sr, action: "admin" });
+    await api.request("role.addToUser", { id: roleId, userId });
+    await api.request("acl.add", {
+      subject: userId,
+      object: sr,
+      action: "admin",
+    });
     const user = await ApiSession.open(t, url, "one-sr", PASSWORD);
     const params = { id, sr, srs: { d0: other } };
     const answer = await user.call("backup.restore", params);
@@ -161,9 +168,11 @@ t.test("each object that a restore reaches needs its right", async (t) => {
       createsDisks,
       usesNetworks,
     );
-    t.match(await user.ask("backup.restore", { id, sr }), { id: String });
+    t.match(await user.request("backup.restore", { id, sr }), { id: String });
     // Of a backup whose index has no interfaces, these are read from the manifest.
-    const interfaces = await user.ask("backupArchive.getInterfaces", { id });
+    const interfaces = await user.request("backupArchive.getInterfaces", {
+      id,
+    });
     const VIFs = Object.values(
       records["VIFs"] as Record<string, { MAC: string; device: string }>,
     );

@@ -46,7 +46,7 @@ async function open(t: Test) {
   const list = async () => {
     const remotes = [repository.id];
     const params = { remotes, _forceRefresh: true };
-    await api.ask("backupNg.listVmBackups", params);
+    await api.request("backupNg.listVmBackups", params);
   };
   const store = async (
     disks: Readonly<Record<string, Buffer>>,
@@ -85,7 +85,7 @@ t.test(
         x: { contents: Buffer.from("tpm").toString("base64") },
       };
     });
-    const { id: vm } = (await api.ask("backup.restore", {
+    const { id: vm } = (await api.request("backup.restore", {
       id,
       sr: sr.id,
       name: "restored",
@@ -113,7 +113,7 @@ t.test(
     t.equal(macs.length, (await macsOf(source.id)).length);
     t.notSame(macs, await macsOf(source.id), "the first VM still exists");
 
-    const logs = (await api.ask("restoreLog.getAll")) as Thing[];
+    const logs = (await api.request("restoreLog.getAll")) as Thing[];
     t.match(logs, [
       { status: "success", message: "restore", data: { backup: id } },
     ]);
@@ -130,7 +130,7 @@ t.test("the contract's name restores too, disks to other SRs", async (t) => {
     (one) =>
       one.id !== sr.id && one["SR_type"] !== "udev" && one["SR_type"] !== "iso",
   );
-  const vm = (await api.ask("backupNg.importVmBackup", {
+  const vm = (await api.request("backupNg.importVmBackup", {
     id,
     sr: sr.id,
     settings: {
@@ -183,7 +183,7 @@ t.test("a disk is restored, and downloaded", async (t) => {
   const { api, url, pool, sr, store } = await open(t);
   const disk = content();
   const { id } = await store({ d0: disk });
-  const vdi = (await api.ask("backup.restoreDisk", {
+  const vdi = (await api.request("backup.restoreDisk", {
     id,
     disk: "d0",
     sr: sr.id,
@@ -197,7 +197,7 @@ t.test("a disk is restored, and downloaded", async (t) => {
     "NO_SUCH_OBJECT",
   );
 
-  const { $getFrom } = (await api.ask("backup.downloadDisk", {
+  const { $getFrom } = (await api.request("backup.downloadDisk", {
     id,
     disk: "d0",
     format: "raw",
@@ -224,7 +224,7 @@ t.test("a VM is downloaded as XVA, which a pool imports", async (t) => {
     };
     records["VTPMs"] = { "OpaqueRef:1": { contents: secret } };
   });
-  const { $getFrom } = (await api.ask("backup.downloadVm", { id })) as {
+  const { $getFrom } = (await api.request("backup.downloadVm", { id })) as {
     $getFrom: string;
   };
   const answer = await fetch(`${url}${$getFrom}`);
@@ -235,7 +235,7 @@ t.test("a VM is downloaded as XVA, which a pool imports", async (t) => {
   const again = await api.rest("GET", path);
   t.ok(Buffer.from(await again.arrayBuffer()).equals(xva));
 
-  const { $sendTo } = (await api.ask("vm.import", { sr: sr.id })) as {
+  const { $sendTo } = (await api.request("vm.import", { sr: sr.id })) as {
     $sendTo: string;
   };
   const sent = await fetch(`${url}${$sendTo}`, { method: "POST", body: xva });
@@ -258,7 +258,7 @@ t.test("a VM is downloaded as XVA, which a pool imports", async (t) => {
   t.equal((record["VIFs"] as string[]).length > 0, true);
   // A damaged block is refused, because checksums are compared.
   xva[xva.indexOf(first.subarray(0, 512))]! ^= 1;
-  const damaged = (await api.ask("vm.import", { sr: sr.id })) as {
+  const damaged = (await api.request("vm.import", { sr: sr.id })) as {
     $sendTo: string;
   };
   const refused = await fetch(`${url}${damaged.$sendTo}`, {
@@ -276,7 +276,7 @@ t.test("a backup is restored over the VM, only differences", async (t) => {
   randomBytes(64 * 1024).copy(second, 2 * MIB);
   // The VM has the first content, and a snapshot that a backup has marked.
   const whole = await store({ d0: first });
-  const { id: vm } = (await api.ask("backup.restore", {
+  const { id: vm } = (await api.request("backup.restore", {
     id: whole.id,
     sr: sr.id,
   })) as { id: string };
@@ -295,11 +295,11 @@ t.test("a backup is restored over the VM, only differences", async (t) => {
     { [vdi!.id]: second },
     recordsNow(),
   );
-  await api.ask("backupNg.listVmBackups", {
+  await api.request("backupNg.listVmBackups", {
     remotes: [repository.id],
     _forceRefresh: true,
   });
-  await api.ask("vm.snapshot", { id: vm });
+  await api.request("vm.snapshot", { id: vm });
   const { snapshots } = record("VDI", vdi!.id);
   const snapshot = (snapshots as string[])[0]!;
   const uuid = pool.database.get("VDI", snapshot)["uuid"] as string;
@@ -311,7 +311,7 @@ t.test("a backup is restored over the VM, only differences", async (t) => {
     },
   });
   calls();
-  await api.ask("backup.restoreOver", { id: `${repository.id}/${b}`, vm });
+  await api.request("backup.restoreOver", { id: `${repository.id}/${b}`, vm });
   t.ok(calls().includes("VDI.clone"), "begins with the snapshot");
   const [now] = await disksOf(api, vm);
   t.not(now!.id, vdi!.id);
@@ -330,7 +330,7 @@ t.test("a backup is restored over the VM, only differences", async (t) => {
 t.test("a restore needs rights on all that it reaches", async (t) => {
   const { api, url, sr, store, source } = await open(t);
   const { id } = await store({ d0: content() });
-  await api.ask("user.create", { email: "eve", password: "a long word" });
+  await api.request("user.create", { email: "eve", password: "a long word" });
   const eve = await ApiSession.open(t, url, "eve", "a long word");
   for (const [method, params] of [
     ["backup.restore", { id, sr: sr.id }],
@@ -341,5 +341,5 @@ t.test("a restore needs rights on all that it reaches", async (t) => {
     ["backupNg.importVmBackup", { id, sr: sr.id, settings: {} }],
   ] as const)
     t.equal(codeOf(await eve.call(method, params)), "NO_SUCH_OBJECT", method);
-  t.same(await eve.ask("restoreLog.getAll"), []);
+  t.same(await eve.request("restoreLog.getAll"), []);
 });

@@ -47,8 +47,8 @@ async function everything(t: Test, api: ApiSession): Promise<string> {
     files.map((file) => readFile(join(data, file), "latin1").catch(() => "")),
   );
   const answers = [
-    await api.ask("remote.getAll"),
-    await api.ask("audit.getRecords", {}),
+    await api.request("remote.getAll"),
+    await api.request("audit.getRecords", {}),
     await (await api.rest("GET", "/tasks?fields=*")).text(),
   ];
   return JSON.stringify(answers) + stored.join("");
@@ -66,14 +66,14 @@ t.test("a repository in an object store is used by its URL", async (t) => {
   const { id, url } = answer.result as Shown;
   t.equal(url, `s3+http://KEYID@${host}/bucket/my%20backups#local-1`);
   t.ok(s3.objects.has("my backups/repository.json"), "it is in the folder");
-  t.match(await api.ask("remote.test", { id }), { success: true });
+  t.match(await api.request("remote.test", { id }), { success: true });
   const health = await api.rest("GET", `/backup-repositories/${id}/health`);
   t.same(await health.json(), { success: true });
   const read = await everything(t, api);
   t.match(read, /s3:\/\/KEYID:[^"]*remote\.create|remote\.create[^}]*KEYID:/);
   t.notMatch(read, new RegExp(`${SECRET}|${ENCODED}|${PASSPHRASE}`));
 
-  await api.ask("remote.delete", { id });
+  await api.request("remote.delete", { id });
   const again = await api.rest("POST", "/backup-repositories", {
     name: "again",
     url: `s3+http://KEYID:${ENCODED}@${host}/bucket/my%20backups?useVirtualHostedStyle=false&allowUnauthorized=false&encryptionKey=%22${encodeURIComponent(PASSPHRASE)}%22#local-1`,
@@ -110,20 +110,20 @@ t.test("a stored key is used for its own bucket only", async (t) => {
     await set(`s3+http://KEYID:wrong@${host}/bucket/one#local-1`),
     "BACKUP_REPOSITORY_UNREACHABLE",
   );
-  t.match(await api.ask("remote.test", { id }), { success: true });
+  t.match(await api.request("remote.test", { id }), { success: true });
 
   for (const [name, bytes] of s3.objects)
     s3.objects.set(name.replace(/^one\//, "two/"), bytes);
   const path = `/backup-repositories/${id}`;
   const url = `s3+http://${host}/bucket/two#local-1`;
   t.equal((await api.rest("PATCH", path, { url })).status, 204);
-  t.match(await api.ask("remote.get", { id }), {
+  t.match(await api.request("remote.get", { id }), {
     url: `s3+http://KEYID@${host}/bucket/two#local-1`,
   });
   for (const [name, bytes] of s3.objects) other.objects.set(name, bytes);
   const moved = `s3+http://KEYID:${ENCODED}@${otherHost}/bucket/two#local-1`;
-  await api.ask("remote.set", { id, url: moved });
-  t.match(await api.ask("remote.test", { id }), { success: true });
+  await api.request("remote.set", { id, url: moved });
+  t.match(await api.request("remote.test", { id }), { success: true });
   t.not(other.requests.length, 0);
 });
 
@@ -190,5 +190,5 @@ t.test("a pinned certificate is the only one that is accepted", async (t) => {
   const url = `s3://KEYID@${host}/bucket/tls?fingerprint=%22${bare}%22#local-1`;
   t.match(answer.result, { url });
   const { id } = answer.result as Shown;
-  t.match(await api.ask("remote.test", { id }), { success: true });
+  t.match(await api.request("remote.test", { id }), { success: true });
 });

@@ -31,18 +31,22 @@ export async function smallDisks(
   const vms = await api.all({ type: "VM" });
   const { id, $VBDs, power_state } = vms[nth]!;
   if (power_state !== "Halted")
-    await api.ask("vm.stop", { id, force: true, bypassBlockedOperation: true });
+    await api.request("vm.stop", {
+      id,
+      force: true,
+      bypassBlockedOperation: true,
+    });
   let sr = "";
   for (const vbd of $VBDs as string[]) {
     const { VDI, is_cd_drive } = await api.get(vbd);
     if (is_cd_drive === true || typeof VDI !== "string") continue;
     sr = String((await api.get(VDI))["$SR"]);
-    await api.ask("vdi.delete", { id: VDI });
+    await api.request("vdi.delete", { id: VDI });
   }
   const disks: string[] = [];
   for (const name of names) {
     const size = 8 * MIB;
-    const disk = await api.ask("disk.create", { name, size, sr, vm: id });
+    const disk = await api.request("disk.create", { name, size, sr, vm: id });
     disks.push(String(disk));
   }
   return { id, disks };
@@ -103,7 +107,7 @@ export async function lastRun(
   api: ApiSession,
   jobId: string,
 ): Promise<LoggedRun> {
-  const { runs } = (await api.ask("jobRun.list", { jobId })) as {
+  const { runs } = (await api.request("jobRun.list", { jobId })) as {
     runs: LoggedRun[];
   };
   return runs[0]!;

@@ -23,7 +23,7 @@ t.test(
       repositories: [repository],
       retention: { keepLast: 9 },
     };
-    const id = String(await api.ask("job.create", { job }));
+    const id = String(await api.request("job.create", { job }));
     t.equal((await runJob(api, id)).status, "success");
 
     // All blocks change; the pool reports none of them.
@@ -46,7 +46,7 @@ t.test(
     t.ok(Buffer.from(await raw.arrayBuffer()).equals(content), "it is right");
 
     const isRaised = async () => {
-      const alarms = (await api.ask("alarm.getAll")) as Thing[];
+      const alarms = (await api.request("alarm.getAll")) as Thing[];
       return alarms.some(
         ({ ruleName, text }) =>
           ruleName === "Backup: changed block tracking was wrong" &&

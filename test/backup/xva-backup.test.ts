@@ -35,7 +35,7 @@ async function setUp(t: Test, repositories = 1) {
     repositories: ids,
     retention: { keepLast: 7 },
   };
-  const id = String(await api.ask("job.create", { job }));
+  const id = String(await api.request("job.create", { job }));
   pools[0]!.faults.set("http500", { value: true, method: RAW });
   return { ...controlled, vm, id, repository: ids[0]! };
 }
@@ -67,7 +67,7 @@ t.test(
 
     const [sr] = await api.all({ type: "SR", SR_type: "nfs" });
     const { backup = "" } = entry!.repositories![0]!;
-    const { id: restored } = (await api.ask("backup.restore", {
+    const { id: restored } = (await api.request("backup.restore", {
       id: `${repository}/${backup}`,
       sr: sr!.id,
     })) as { id: string };
@@ -112,7 +112,7 @@ t.test("an export that is cut or damaged is no backup", async (t) => {
     t.same(leftovers(controlled, vm.id).blocked, []);
     faults.set(fault, false);
   }
-  t.same(await api.ask("backupArchive.getAll"), []);
+  t.same(await api.request("backupArchive.getAll"), []);
   const run = await runJob(api, id);
   t.equal(run.status, "success", JSON.stringify(run));
 });

@@ -235,7 +235,8 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     const others = (await list("hosts", "enabled?")).filter(
       (host) => host.id !== id,
     );
-    for (const host of others) await admin.ask("host.disable", { id: host.id });
+    for (const host of others)
+      await admin.request("host.disable", { id: host.id });
     const { page, consoleErrors } = await open(t, `/hosts/${id}`);
     await page
       .getByRole("button", { name: "Enter maintenance mode…" })
@@ -252,7 +253,8 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       t.notMatch(reason, /[A-Z]+_[A-Z]/, "words, not codes");
     t.same(await violations(page), []);
     t.same(consoleErrors, []);
-    for (const host of others) await admin.ask("host.enable", { id: host.id });
+    for (const host of others)
+      await admin.request("host.enable", { id: host.id });
   });
 
   t.test("the form is restored after a reload", async (t) => {
@@ -262,7 +264,10 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     await size.fill("77");
     // Another property of the pool changes before the focus leaves the field.
     const [sr] = await list("srs", "content_type:user");
-    await admin.ask("sr.set", { id: sr!.id, name_label: "renamed meanwhile" });
+    await admin.request("sr.set", {
+      id: sr!.id,
+      name_label: "renamed meanwhile",
+    });
     await page
       .getByRole("option", { name: /^renamed meanwhile/ })
       .first()

@@ -24,13 +24,13 @@ async function backedUp(
   admin: Operator,
   { name, folder, vm }: { name: string; folder: string; vm: string },
 ): Promise<string> {
-  const { id } = await admin.ask<{ id: string }>("remote.create", {
+  const { id } = await admin.request<{ id: string }>("remote.create", {
     name,
     url: `file://${folder}`,
     passphrase: "passphrase of the tests",
     parity: false,
   });
-  const job = await admin.ask<string>("job.create", {
+  const job = await admin.request<string>("job.create", {
     job: {
       type: "backup",
       name,
@@ -39,7 +39,7 @@ async function backedUp(
       retention: { keepLast: 3 },
     },
   });
-  await admin.ask("job.runSequence", { idSequence: [job] });
+  await admin.request("job.runSequence", { idSequence: [job] });
   return id;
 }
 
@@ -138,7 +138,7 @@ t.test(
 
     // So do restore tests, whose job reads all repositories.
     const [sr] = await list("srs", "SR_type:nfs content_type:user");
-    await admin.ask("job.create", {
+    await admin.request("job.create", {
       job: { type: "restore-test", name: "weekly", vms: [vm.id], sr: sr!.id },
     });
     await page.goto(`${url}/#/backup/tests`);

@@ -149,7 +149,7 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await checkViews(t, page, "form of a restore test");
   await button("Save").click();
   await main.getByRole("region", { name: "every week" }).waitFor();
-  const jobs = await admin.ask<readonly object[]>("job.getAll");
+  const jobs = await admin.request<readonly object[]>("job.getAll");
   t.match(
     jobs.find((one) => (one as { type: string }).type === "restore-test"),
     { report: { when: "always", webHooks: ["https://hooks.example.org/b"] } },

@@ -44,7 +44,7 @@ t.test("cloud configs are kept in a library", { skip, ...LIMIT }, async (t) => {
   // While it is open, the rows behind it have no role.
   await dialog.waitFor({ state: "detached" });
   await row("keys").waitFor({ state: "detached" });
-  const left = await admin.ask<{ name: string }[]>("cloudConfig.getAll");
+  const left = await admin.request<{ name: string }[]>("cloudConfig.getAll");
   t.same(
     left.map(({ name }) => name),
     ["other"],

@@ -116,9 +116,9 @@ t.test(
       async (t) => {
         const { page } = await open(t, halted!.id);
         await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
-        await admin.ask("vm.start", { id: halted!.id });
+        await admin.request("vm.start", { id: halted!.id });
         await page.getByText("Connected", { exact: true }).waitFor();
-        await admin.ask("vm.stop", { id: halted!.id, force: true });
+        await admin.request("vm.stop", { id: halted!.id, force: true });
         await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
         t.pass("and reports it again");
       },

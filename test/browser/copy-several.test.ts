@@ -79,7 +79,7 @@ t.test(
     const dialog = page.getByRole("dialog");
     await dialog.getByText("One file for each VM").waitFor();
     await checkViews(t, page, "the form of several exports");
-    await admin.ask("vm.delete", { id: gone!.id });
+    await admin.request("vm.delete", { id: gone!.id });
     await dialog.getByRole("button", { name: "Export", exact: true }).click();
     await page.getByText("2 done, 1 failed").waitFor();
     t.same(
@@ -90,7 +90,7 @@ t.test(
     await page.getByRole("button", { name: "Details" }).click();
     await page.getByRole("dialog").getByText(names[1]!).waitFor();
     // In order, not at the same time.
-    const tasks = await admin.ask<
+    const tasks = await admin.request<
       { start: number; end: number; properties: { operation?: string } }[]
     >("task.list", {});
     const [one, other] = tasks

@@ -43,13 +43,13 @@ t.test(
     await t.test("devices of hosts are passed through", async (t) => {
       const all = async (filter: object) =>
         Object.values(
-          await admin.ask<Record<string, { readonly id: string }>>(
+          await admin.request<Record<string, { readonly id: string }>>(
             "xo.getAllObjects",
             { filter },
           ),
         );
       const [usb] = await all({ type: "PUSB" });
-      await admin.ask("pusb.set", { id: usb!.id, enabled: true });
+      await admin.request("pusb.set", { id: usb!.id, enabled: true });
       await page.goto("about:blank");
       await page.goto(`${url}/#${vmPath}/advanced`);
       const card = page.getByRole("region", { name: "Passthrough devices" });
@@ -101,7 +101,7 @@ t.test(
           `$host:${host!.id} !management? !isBondSlave?`,
         );
         const mode = { id: free!.id, mode: "DHCP" };
-        await admin.ask("pif.reconfigureIp", mode);
+        await admin.request("pif.reconfigureIp", mode);
       }
       const name = String(host!["name_label"]);
       await choose(`/hosts/${host!.id}`, name, /^Change management interface/);

@@ -23,7 +23,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
   );
   // Some VMs must restart, some restart if capacity remains, some do not restart.
   for (const [i, { id }] of inFirst.slice(0, 4).entries())
-    await admin.ask("vm.set", {
+    await admin.request("vm.set", {
       id,
       high_availability: i < 2 ? "restart" : "best-effort",
     });

@@ -18,9 +18,9 @@ t.test("VMs are moved to folders", { skip, ...LIMIT }, async (t) => {
     .slice(0, 3);
   const names = vms.map(({ name_label }) => String(name_label));
   for (const { id } of await list("vms"))
-    await admin.ask("vm.setFolder", { id, folder: null });
+    await admin.request("vm.setFolder", { id, folder: null });
   const [first] = vms;
-  await admin.ask("vm.setFolder", {
+  await admin.request("vm.setFolder", {
     id: first!.id,
     folder: "/Production",
     create: true,

@@ -16,7 +16,7 @@ const skip = noBrowserReason() ?? false;
 t.test("the health page", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
   const [sr] = await list("srs", "shared? content_type:user");
-  await admin.ask("disk.create", {
+  await admin.request("disk.create", {
     name: "left over",
     sr: sr!.id,
     size: 2 ** 30,
@@ -52,9 +52,9 @@ t.test(
     addMoreProblems(controlled);
     const { api, url } = controlled;
     const filter = "name_label:/^the very last$/";
-    while ((await api.ask("query.count", { type: "VM", filter })) === 0)
+    while ((await api.request("query.count", { type: "VM", filter })) === 0)
       await pause(20);
-    const { checks } = (await api.ask("health.getReport")) as {
+    const { checks } = (await api.request("health.getReport")) as {
       readonly checks: readonly Check[];
     };
     const browser = await openBrowser(t);

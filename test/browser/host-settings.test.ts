@@ -16,10 +16,10 @@ const skip = noBrowserReason() ?? false;
 
 /** Repeats the request until the result is as expected; the time limit of the test ends it. */
 async function until<T>(
-  ask: () => Promise<T>,
+  request: () => Promise<T>,
   isSo: (answer: T) => boolean,
 ): Promise<void> {
-  while (!isSo(await ask())) await pause(50);
+  while (!isSo(await request())) await pause(50);
 }
 
 t.test(
@@ -125,7 +125,7 @@ t.test(
           .body as { memory: { size: number; static: number[] } }
       ).memory;
     const before = await memory();
-    await admin.ask("host.disable", { id });
+    await admin.request("host.disable", { id });
     const browser = await openBrowser(t);
     const { page, consoleErrors } = await openPage(t, {
       browser,
@@ -142,7 +142,7 @@ t.test(
     await main.getByRole("button", { name: /memory.*5 GiB/ }).waitFor();
     await until(memory, ({ static: [, max] }) => max === 5 * 2 ** 30);
     t.equal((await memory()).size, before.size, "until it boots");
-    await admin.ask("host.restart", { id });
+    await admin.request("host.restart", { id });
     await until(memory, ({ size }) => size === 5 * 2 ** 30);
     t.same(consoleErrors, []);
   },
@@ -203,7 +203,7 @@ t.test(
     const source = pools.find((pool) => sizeOf(pool) === 1)!;
     const joiner = hosts.find((host) => host["$pool"] === source.id)!;
     const browser = await openBrowser(t);
-    const token = String(await api.ask("token.create", {}));
+    const token = String(await api.request("token.create", {}));
     const { page, consoleErrors } = await openPage(t, {
       browser,
       url,

@@ -60,14 +60,14 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     );
     await page.mouse.move(0, 0);
 
-    await admin.ask("pif.disconnect", { id: vlan.id });
+    await admin.request("pif.disconnect", { id: vlan.id });
     const words = `${nameOf(network)} is disconnected on ${nameOf(host)}`;
     await page.getByText(words).waitFor();
     t.same(await violations(page), [], "with a finding");
     await page.getByRole("button", { name: "Table" }).click();
     const row = page.getByRole("row", { name: nameOf(network) });
     await row.getByText("Disconnected").waitFor();
-    await admin.ask("pif.connect", { id: vlan.id });
+    await admin.request("pif.connect", { id: vlan.id });
     await page.getByText("all networks are available").waitFor();
 
     await page.getByRole("button", { name: "Diagram" }).click();

@@ -49,7 +49,8 @@ t.test(
     await dialog.getByRole("checkbox", { name: "web", exact: true }).check();
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByRole("region", { name: "Team" }).waitFor();
-    const sets = await admin.ask<{ ipPools: string[] }[]>("resourceSet.getAll");
+    const sets =
+      await admin.request<{ ipPools: string[] }[]>("resourceSet.getAll");
     t.equal(sets[0]?.ipPools.length, 1);
     t.same(consoleErrors, []);
   },

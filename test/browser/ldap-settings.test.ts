@@ -56,7 +56,7 @@ t.test(
     await form.getByLabel("Password").fill("ada-secret");
     await form.keyboard.press("Enter");
     await form.getByRole("button", { name: "ada: account" }).waitFor();
-    const users = await admin.ask<readonly object[]>("user.getAll");
+    const users = await admin.request<readonly object[]>("user.getAll");
     t.match(
       users.find((user) => "email" in user && user.email === "ada"),
       { permission: "admin" },

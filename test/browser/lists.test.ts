@@ -151,7 +151,10 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
   t.test("objects in several groups are counted once", async (t) => {
     const [first, second] = vms;
     for (const vm of [first!, second!])
-      await admin.ask("vm.set", { id: vm.id, tags: ["one", "two", "three"] });
+      await admin.request("vm.set", {
+        id: vm.id,
+        tags: ["one", "two", "three"],
+      });
     await bench.untilGone("vms", `id:${first!.id} !tags:three`);
     await bench.untilGone("vms", `id:${second!.id} !tags:three`);
     const { page } = await open(t, "/vms?group=tags");
@@ -206,7 +209,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await page.waitForTimeout(1_200);
     const vm = vms.find(({ name_label }) => name_label === names[1])!;
     const name_label = `zz ${names[1]!}`;
-    await admin.ask("vm.set", { id: vm.id, name_label });
+    await admin.request("vm.set", { id: vm.id, name_label });
     const button = page.getByRole("button", {
       name: /^Sort order is outdated/,
     });
@@ -215,7 +218,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await button.click();
     await until(page, [names[0]!, names[2]!, names[3]!]);
     await button.waitFor({ state: "detached" });
-    await admin.ask("vm.set", { id: vm.id, name_label: names[1]! });
+    await admin.request("vm.set", { id: vm.id, name_label: names[1]! });
     await page.mouse.move(700, 20);
     await until(page, names.slice(0, 3));
   });
@@ -248,7 +251,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     t.test(`no value is cut at 1440 pixels: ${language}`, async (t) => {
       const { id } = vms.find(({ name_label }) => name_label === names[0])!;
       const longName = `${names[0]!} with a name that is longer than its column`;
-      await admin.ask("vm.set", { id, name_label: longName });
+      await admin.request("vm.set", { id, name_label: longName });
       const { page, grid } = await open(t, "/vms", wide, language);
       await until(page, [longName]);
       // Bars and rates have values when the first statistics arrive.
@@ -273,7 +276,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       );
       await page.getByRole("link", { name: longName }).hover();
       await page.getByTitle(longName).waitFor();
-      await admin.ask("vm.set", { id, name_label: names[0]! });
+      await admin.request("vm.set", { id, name_label: names[0]! });
     });
 
   // The last one: the pool does not return.

@@ -141,8 +141,9 @@ t.test(
     });
 
     t.test("without alarm rules it is not called quiet", LIMIT, async (t) => {
-      const rules = await admin.ask<{ id: string }[]>("alarmRule.getAll");
-      for (const { id } of rules) await admin.ask("alarmRule.delete", { id });
+      const rules = await admin.request<{ id: string }[]>("alarmRule.getAll");
+      for (const { id } of rules)
+        await admin.request("alarmRule.delete", { id });
       const { main } = await open(t, "/");
       await main.getByText("No alarm rules yet", { exact: true }).waitFor();
       t.equal(await main.getByText("no alarms", { exact: true }).count(), 0);

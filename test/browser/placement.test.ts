@@ -18,9 +18,12 @@ const skip = noBrowserReason() ?? false;
 async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
   const byHost = new Map<unknown, Row>();
   for (const vm of await list("vms", "power_state:Running")) {
-    const { candidates } = await admin.ask<VmPlacement>("placement.placeVm", {
-      vm: vm.id,
-    });
+    const { candidates } = await admin.request<VmPlacement>(
+      "placement.placeVm",
+      {
+        vm: vm.id,
+      },
+    );
     const able = candidates.filter(({ refusals }) => refusals.length === 0);
     if (able.length < 2) continue;
     const other = byHost.get(vm["$container"]);
@@ -145,7 +148,7 @@ t.test("placement recommendations", { skip, ...LIMIT }, async (t) => {
       await save.click();
       await page.getByText("Load balancer settings saved").waitFor();
       const pool = (await list("pools"))[0]!.id;
-      t.match(await admin.ask("balancer.getPolicy", { pool }), {
+      t.match(await admin.request("balancer.getPolicy", { pool }), {
         mode: "dry-run",
         parallel: 1,
         cpuHigh: 0.85,

@@ -103,7 +103,8 @@ t.test(
   async (t) => {
     const { admin, list, url } = await startStorageBench(t);
     const vms = (await list("vms", "power_state:Halted")).slice(0, 2);
-    for (const { id } of vms) await admin.ask("tag.add", { id, tag: "old" });
+    for (const { id } of vms)
+      await admin.request("tag.add", { id, tag: "old" });
     const tagged = async () => (await list("vms", "tags:/^old$/")).length;
     t.equal(await tagged(), vms.length);
     const { page, consoleErrors } = await openPage(t, {

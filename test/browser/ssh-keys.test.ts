@@ -41,7 +41,7 @@ t.test(
     await main.getByRole("row", { name: /laptop/ }).waitFor();
     await checkViews(t, page, "SSH keys of an account");
     const stored = { sshKeys: [{ title: "laptop", key: KEY }] };
-    t.match(await admin.ask("session.getUser"), { preferences: stored });
+    t.match(await admin.request("session.getUser"), { preferences: stored });
 
     // In the form of a new VM.
     await page.goto(`${url}/#/new/vm`);
@@ -61,7 +61,7 @@ t.test(
     await main
       .getByRole("row", { name: /laptop/ })
       .waitFor({ state: "detached" });
-    t.match(await admin.ask("session.getUser"), {
+    t.match(await admin.request("session.getUser"), {
       preferences: { sshKeys: [] },
     });
     t.same(consoleErrors, []);

@@ -100,9 +100,9 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     await item(names[0]!).waitFor();
     const vm = vms.find(({ name_label }) => name_label === names[0])!;
     const name_label = "0 renamed";
-    await admin.ask("vm.set", { id: vm.id, name_label });
+    await admin.request("vm.set", { id: vm.id, name_label });
     await item(name_label).waitFor();
-    await admin.ask("vm.set", { id: vm.id, name_label: names[0] });
+    await admin.request("vm.set", { id: vm.id, name_label: names[0] });
   });
 
   for (const view of [wide, { ...wide, colorScheme: "dark" as const }])

@@ -21,10 +21,10 @@ async function startPage(t: Test, path: (pools: readonly Pool[]) => string) {
   const pools: Pool[] = [];
   for (const { id } of await api.all({ type: "pool" })) {
     const name = `Site ${pools.length + 1}`;
-    await api.ask("pool.set", { id, name_label: name });
+    await api.request("pool.set", { id, name_label: name });
     pools.push({ id, name });
   }
-  const token = String(await api.ask("token.create", {}));
+  const token = String(await api.request("token.create", {}));
   const browser = await openBrowser(t);
   const opened = await openPage(t, {
     browser,
@@ -85,7 +85,7 @@ t.test(
     await checkViews(t, page, "rolling update that has stopped");
     await abandon.click();
     await abandon.waitFor({ state: "hidden" });
-    t.match(await api.ask("pool.getRollingState", { pool }), {
+    t.match(await api.request("pool.getRollingState", { pool }), {
       current: null,
       last: { stopped: /aborted/ },
     });
@@ -134,7 +134,7 @@ t.test(
     const past = main.getByRole("list", { name: "Hosts over time" });
     t.equal(await past.getByRole("listitem").count(), left, "what it did");
     for (const { id } of hosts)
-      t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
+      t.same(await api.request("pool.listMissingPatches", { host: id }), []);
     await main.getByRole("button", { name: "Refresh" }).click();
     await main.getByText("No missing updates.").waitFor();
     t.same(consoleErrors, []);
@@ -178,7 +178,7 @@ t.test(
     const job = main.getByRole("region", { name: "monthly" });
     await job.getByText("every day 00:00–00:00 (UTC)").waitFor();
     await job.getByText("never run").waitFor();
-    t.match(await api.ask("job.getAll"), [
+    t.match(await api.request("job.getAll"), [
       {
         type: "rollingUpdate",
         groups: [[second.id], [first.id]],
@@ -188,7 +188,7 @@ t.test(
         },
       },
     ]);
-    t.match(await api.ask("schedule.getAll"), [{ enabled: true }]);
+    t.match(await api.request("schedule.getAll"), [{ enabled: true }]);
     await checkViews(t, page, "jobs of rolling updates");
 
     // It runs: the second group waits for the first.
@@ -200,7 +200,7 @@ t.test(
     await job.getByText("succeeded", { exact: true }).waitFor();
     await groups.getByText("updated", { exact: true }).nth(1).waitFor();
     for (const { id } of await api.all({ type: "host" }))
-      t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
+      t.same(await api.request("pool.listMissingPatches", { host: id }), []);
 
     // It is edited: windows and groups are as they were.
     await job.getByRole("button", { name: /Actions/ }).click();
@@ -211,7 +211,7 @@ t.test(
     await dialog.getByLabel("Only in a maintenance window").uncheck();
     await button("Save").click();
     await job.getByText("at any time").waitFor();
-    const [edited] = (await api.ask("job.getAll")) as [
+    const [edited] = (await api.request("job.getAll")) as [
       { groups: string[][]; windows?: object },
     ];
     t.same(
@@ -229,7 +229,7 @@ t.test(
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await button("Delete").click();
     await main.getByText("No scheduled rolling updates").waitFor();
-    t.same(await api.ask("job.getAll"), []);
+    t.same(await api.request("job.getAll"), []);
     t.same(consoleErrors, []);
   },
 );

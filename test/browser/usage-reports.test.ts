@@ -13,7 +13,7 @@ t.test(
   { skip, ...LIMIT },
   async (t) => {
     const { api, url, letters } = await startMailingServer(t);
-    const token = String(await api.ask("token.create", {}));
+    const token = String(await api.request("token.create", {}));
     const browser = await openBrowser(t);
     const { page, consoleErrors } = await openPage(t, {
       browser,

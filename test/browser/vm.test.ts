@@ -59,7 +59,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     const { id } = running.at(-1)!;
     const tags = Array.from({ length: 15 }, (_, at) => `tag-${10 + at}`);
     const name_label = "\u202elive\u202c";
-    await admin.ask("vm.set", { id, tags, name_label });
+    await admin.request("vm.set", { id, tags, name_label });
     const { page } = await open(t, `/vms/${id}`);
     await heading(page, "live").waitFor();
     const list = page.getByRole("list", { name: "Tags" });
@@ -105,7 +105,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     "reverting takes a snapshot first, and the tree shows it",
     async (t) => {
       const name = "before all";
-      await admin.ask("vm.snapshot", { id: vm.id, name });
+      await admin.request("vm.snapshot", { id: vm.id, name });
       const { page, consoleErrors } = await open(t, `/vms/${vm.id}/snapshots`);
       const line = (words: string | RegExp) =>
         page.getByRole("listitem").filter({ hasText: words });

@@ -75,7 +75,7 @@ const RESULT = /^\s*--- (PASS|FAIL|SKIP): (\S+)/gm;
 
 /** Version 1 finds it by its tag; the SDK itself cannot create it, as it sends no power state. */
 async function makeGuest({ url, token, template }: Testbed): Promise<void> {
-  const ask = async (method: string, path: string, body?: object) => {
+  const request = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${url}/rest/v0${path}`, {
       method,
       headers: {
@@ -88,14 +88,14 @@ async function makeGuest({ url, token, template }: Testbed): Promise<void> {
     if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
     return text === "" ? undefined : (JSON.parse(text) as unknown);
   };
-  const [pool] = (await ask("GET", "/pools?fields=id,default_SR")) as [
+  const [pool] = (await request("GET", "/pools?fields=id,default_SR")) as [
     { id: string; default_SR: string },
   ];
   const path = `/pools/${pool.id}/actions/create_vm?sync=true`;
   const disk = { name_label: "second", size: 2 ** 30, sr: pool.default_SR };
   const guest = { name_label: "guest", template, boot: true, vdis: [disk] };
-  const { id } = (await ask("POST", path, guest)) as { id: string };
-  await ask("PUT", `/vms/${id}/tags/xo-go-client-`);
+  const { id } = (await request("POST", path, guest)) as { id: string };
+  await request("PUT", `/vms/${id}/tags/xo-go-client-`);
 }
 
 /** Tests of the SDK that do not apply to this server: pattern of their names, and the reason. */

@@ -43,7 +43,7 @@ class Assistant {
     t.teardown(() => this.#child.kill("SIGKILL"));
   }
 
-  async ask(method: string, params: object): Promise<unknown> {
+  async request(method: string, params: object): Promise<unknown> {
     const id = ++this.#last;
     const answer = new Promise<Answer>((resolve) => {
       this.#answers.set(id, resolve);
@@ -58,13 +58,13 @@ class Assistant {
     const protocolVersion = "2025-03-26";
     const clientInfo = { name: "a test", version: "1" };
     const params = { protocolVersion, capabilities: {}, clientInfo };
-    await this.ask("initialize", params);
+    await this.request("initialize", params);
     this.#send({ method: "notifications/initialized" });
   }
 
   /** The text that a tool answers. */
   async use(name: string, args: object): Promise<string> {
-    const { content } = (await this.ask("tools/call", {
+    const { content } = (await this.request("tools/call", {
       name,
       arguments: args,
     })) as { content: { text: string }[] };
@@ -81,7 +81,7 @@ class Assistant {
 t.test("tools of the MCP server work", { skip }, async (t) => {
   const assistant = new Assistant(t, await startTestbed(t));
   await assistant.open();
-  const { tools } = (await assistant.ask("tools/list", {})) as {
+  const { tools } = (await assistant.request("tools/list", {})) as {
     tools: readonly Tool[];
   };
   const names = tools.map(({ name }) => name);

@@ -128,11 +128,11 @@ async function readCalls({ url }: Simulated) {
 }
 
 async function send(
-  ask: Ask,
+  request: Ask,
   url: string,
   action: RequestedAction,
 ): Promise<Requested> {
-  const answer = await ask(url, action.path, action.body).catch(
+  const answer = await request(url, action.path, action.body).catch(
     () => undefined,
   );
   if (answer === undefined) return { ...action, wasRefused: false };
@@ -149,12 +149,12 @@ const UNKNOWN = 50;
 
 /** Waits until a task, or a run of a job, has ended. */
 async function endOf(
-  ask: Ask,
+  request: Ask,
   servers: FailingServers,
   path: string,
 ): Promise<Task> {
   for (let unknown = 0; unknown < UNKNOWN;) {
-    const answer = await ask(servers.anyUrl, path).catch(() => undefined);
+    const answer = await request(servers.anyUrl, path).catch(() => undefined);
     if (answer?.status === 200) {
       unknown = 0;
       const task = (await answer.json()) as Task;
@@ -201,15 +201,15 @@ async function actUnderFaults(
   random: Random,
   servers: FailingServers,
   {
-    ask,
+    request,
     actions,
-  }: { readonly ask: Ask; readonly actions: readonly RequestedAction[] },
+  }: { readonly request: Ask; readonly actions: readonly RequestedAction[] },
 ) {
   const requests: Promise<Requested>[] = [];
   let isFailing = true;
   const clients = (async () => {
     for (const action of actions) {
-      requests.push(send(ask, servers.anyUrl, action));
+      requests.push(send(request, servers.anyUrl, action));
       await pause(random(1_200));
       if (!isFailing) break;
     }
@@ -239,20 +239,20 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
       t.teardown(() => {
         leases.stop();
       });
-      const ask = asker(await signIn(servers));
+      const request = asker(await signIn(servers));
       const list = async (path: string) =>
-        (await (await ask(servers.anyUrl, path)).json()) as never[];
+        (await (await request(servers.anyUrl, path)).json()) as never[];
       const vms = (await list("/vms?fields=*")) as readonly ListedVm[];
       const hosts = (await list("/hosts?fields=id")) as { id: string }[];
       const createJob = async (job: object) => {
-        const answer = await ask(servers.anyUrl, "/jobs", { job });
+        const answer = await request(servers.anyUrl, "/jobs", { job });
         return ((await answer.json()) as { id: string }).id;
       };
       const hostIds = hosts.map(({ id }) => id);
       const actions = await actionsFor(vms, hostIds, random, createJob);
 
       const { requested, faults } = await actUnderFaults(random, servers, {
-        ask,
+        request,
         actions,
       });
       t.comment(`seed ${seed}: ${faults.join(", ")}`);
@@ -260,7 +260,7 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
         requested.map(async ({ outcomePath }) =>
           outcomePath === undefined
             ? undefined
-            : endOf(ask, servers, outcomePath),
+            : endOf(request, servers, outcomePath),
         ),
       );
       const issued = await readCalls(group.pool);

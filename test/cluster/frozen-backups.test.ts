@@ -55,7 +55,7 @@ t.test(
       { system: randomBytes(8 * MIB) },
       { records: RESTORABLE },
     );
-    await frozen.api.ask("backupNg.listVmBackups", {
+    await frozen.api.request("backupNg.listVmBackups", {
       remotes: [repository.id],
       _forceRefresh: true,
     });
@@ -112,7 +112,7 @@ t.test(
     });
     t.ok(written.ok);
     const job = String(
-      await frozen.api.ask("job.create", {
+      await frozen.api.request("job.create", {
         job: {
           type: "backup",
           name: "nightly",
@@ -123,7 +123,7 @@ t.test(
         },
       }),
     );
-    await frozen.api.ask("job.runNow", { id: job });
+    await frozen.api.request("job.runNow", { id: job });
     // Data is transferred, and the database shows it.
     await untilFound(async () => {
       const { taskId } = await lastRun(other.api, job);
@@ -139,11 +139,11 @@ t.test(
     });
     frozen.program.child.kill("SIGCONT");
     t.match(run, { status: "success" });
-    await frozen.api.ask("backupNg.listVmBackups", {
+    await frozen.api.request("backupNg.listVmBackups", {
       remotes: [repository.id],
       _forceRefresh: true,
     });
-    const listed = (await other.api.ask("backupNg.listVmBackups", {
+    const listed = (await other.api.request("backupNg.listVmBackups", {
       remotes: [repository.id],
       _forceRefresh: true,
     })) as Record<string, Record<string, { id: string }[]>>;

@@ -36,14 +36,14 @@ async function setUp(t: Test) {
   const template = (await one({ type: "VM-template", name_label })).id;
   const sr = (await one({ type: "SR", shared: true, content_type: "user" })).id;
   const network = (await one({ type: "network" })).id;
-  const ipPool = await admin.ask("ipPool.create", {
+  const ipPool = await admin.request("ipPool.create", {
     name: "tenants",
     networks: [network],
     addresses: ["192.0.2.1-192.0.2.14"],
   });
-  const set = (await admin.ask("resourceSet.create", {
+  const set = (await admin.request("resourceSet.create", {
     name: "ada's",
-    subjects: [await admin.ask("user.create", TENANT)],
+    subjects: [await admin.request("user.create", TENANT)],
     objects: [template, sr, network],
     ipPools: [ipPool],
     limits: { vms: LIMIT, cpus: 2 * LIMIT, memory: LIMIT * GiB },
@@ -116,7 +116,7 @@ t.test(
     });
 
     await t.test("what is deleted on one is left on the other", async (t) => {
-      t.ok(await users[0].ask("vm.delete", { id: created[2] }));
+      t.ok(await users[0].request("vm.delete", { id: created[2] }));
       const { result, error } = await create(users[1]);
       t.type(result, "string", error?.message ?? "created");
       t.equal((await create(users[0])).error?.code, 24, "and used again");

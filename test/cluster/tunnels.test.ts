@@ -159,7 +159,7 @@ t.test("a server that cannot reach a pool", { skip }, async (t) => {
     });
     for (const preferNbd of [false, true]) {
       const settings = { ...job, preferNbd };
-      const id = String(await api.ask("job.create", { job: settings }));
+      const id = String(await api.request("job.create", { job: settings }));
       const run = await runJob(api, id);
       t.equal(run.status, "success", JSON.stringify(run));
       const [disk] = run.vms[0]!.repositories![0]!.disks!;

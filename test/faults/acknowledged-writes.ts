@@ -19,16 +19,16 @@ export async function writeUntilKilled(
   const write = async (which: number) => {
     for (let i = 0; ; i++) {
       const name = `${run}-${which}-${i}`;
-      const user = await client.ask("user.create", {
+      const user = await client.request("user.create", {
         email: `u${name}`,
         password: "a password",
       });
       if (user === undefined) return;
       done.users.push(user as string);
-      const token = await client.ask("token.create", { description: name });
+      const token = await client.request("token.create", { description: name });
       if (token === undefined) return;
       done.tokens.push(name);
-      const server = await client.ask("server.add", {
+      const server = await client.request("server.add", {
         label: `s${name}`,
         host: `127.0.${9 + Math.floor(run / 20)}.9:${1 + (run % 20) * 3000 + which * 1000 + (i % 1000)}`,
         username: "root",
@@ -47,11 +47,11 @@ export async function findLost(
   client: KillableClient,
   done: AcknowledgedWrites,
 ): Promise<string[]> {
-  const users = idsOf(await client.ask("user.getAll"));
-  const servers = idsOf(await client.ask("server.getAll"));
+  const users = idsOf(await client.request("user.getAll"));
+  const servers = idsOf(await client.request("server.getAll"));
   // The text of a token is returned once only.
   const tokens = idsOf(
-    await client.ask("user.getAuthenticationTokens"),
+    await client.request("user.getAuthenticationTokens"),
     "description",
   );
   return [

@@ -44,7 +44,7 @@ const createUser = (api: ApiSession, name: string) =>
   api.call("user.create", { email: name, password: "a password" });
 
 async function namesOf(api: ApiSession): Promise<string[]> {
-  const users = (await api.ask("user.getAll")) as { email: string }[];
+  const users = (await api.request("user.getAll")) as { email: string }[];
   return users.map(({ email }) => email);
 }
 
@@ -54,7 +54,10 @@ async function prepare(t: Test): Promise<string> {
   const server = start(t, cwd);
   const api = await ApiSession.open(t, await listening(server));
   for (let i = 0; i < 10; i++)
-    await api.ask("user.create", { email: `u${i}`, password: "a password" });
+    await api.request("user.create", {
+      email: `u${i}`,
+      password: "a password",
+    });
   // Without the last entries, a damaged database would not be detected.
   const mark = join(cwd, "data", "audit.mark");
   const marked = async () =>

@@ -26,11 +26,11 @@ export class KillableClient {
   async signIn(password: string): Promise<void> {
     await this.opened;
     const credentials = { username: "admin", password };
-    await this.ask("session.signIn", credentials);
+    await this.request("session.signIn", credentials);
   }
 
   /** Undefined: the server ended before it reported the end. @throws what it refuses */
-  async ask(method: string, params: object = {}): Promise<unknown> {
+  async request(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId;
     const answer = await new Promise<Answer>((resolve) => {
       this.#waiting.set(id, resolve);

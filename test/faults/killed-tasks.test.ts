@@ -80,7 +80,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
       });
       const ids = halted.map(({ id }) => id);
       t.ok(ids.length > 15, `${ids.length} VMs`);
-      const { taskId } = (await first.session.ask("bulk.run", {
+      const { taskId } = (await first.session.request("bulk.run", {
         method: "vm.start",
         ids,
         concurrency: 6,
@@ -102,7 +102,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
       });
       const off = await session.all({ type: "VM", power_state: "Halted" });
       t.same(off, []);
-      const { records } = (await session.ask("audit.getRecords", {
+      const { records } = (await session.request("audit.getRecords", {
         operation: "vm.start",
         limit: 1_000,
       })) as { records: readonly AuditRow[] };

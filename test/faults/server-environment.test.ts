@@ -42,9 +42,9 @@ async function poolOf(api: ApiSession): Promise<Thing> {
 /** Writes through the server to the pool and compares the mirror. */
 async function checkMirror(t: Test, api: ApiSession, note: string) {
   const { id } = await poolOf(api);
-  await api.ask("pool.set", { id, name_description: note });
+  await api.request("pool.set", { id, name_description: note });
   t.equal((await poolOf(api))["name_description"], note);
-  const verification = await api.ask("pool.verify", { id });
+  const verification = await api.request("pool.verify", { id });
   t.match(verification, { differing: 0, failed: [] });
 }
 
@@ -83,7 +83,8 @@ t.test("a server with little memory serves a large pool", LIMIT, async (t) => {
   );
   const lists = await Promise.all(
     sessions.map(
-      (api) => api.ask("xo.getAllObjects") as Promise<Record<string, Thing>>,
+      (api) =>
+        api.request("xo.getAllObjects") as Promise<Record<string, Thing>>,
     ),
   );
   for (const list of lists) {

@@ -184,7 +184,10 @@ t.test("bodies of all routes that arrive byte by byte", LIMIT, async (t) => {
 
   t.test("uploads by one-time paths", async (t) => {
     const offer = async (method: string, params: object) => {
-      const { $sendTo } = await admin.ask<{ $sendTo: string }>(method, params);
+      const { $sendTo } = await admin.request<{ $sendTo: string }>(
+        method,
+        params,
+      );
       return { method: "POST", path: new URL($sendTo, url).pathname };
     };
     const disk = { name: "slow", sr: sr!.id };
@@ -208,7 +211,7 @@ t.test("bodies of all routes that arrive byte by byte", LIMIT, async (t) => {
       ["pool.installSupplementalPack", /INVALID_UPDATE/],
     ]);
     const methods = new Set(cases.map(([method]) => method));
-    const all = await admin.ask<Record<string, { description?: string }>>(
+    const all = await admin.request<Record<string, { description?: string }>>(
       "system.getMethodsInfo",
     );
     const takesUpload = /path of the upload|\$sendTo/;

@@ -72,16 +72,16 @@ export class BalancedPool {
   }
 
   async set(policy: object): Promise<void> {
-    await this.#ask("balancer.setPolicy", policy);
+    await this.#request("balancer.setPolicy", policy);
   }
 
   standing(): Promise<Standing> {
-    return this.#ask("balancer.getState") as Promise<Standing>;
+    return this.#request("balancer.getState") as Promise<Standing>;
   }
 
   /** Oldest first. */
   async runs(): Promise<readonly Run[]> {
-    const page = await this.#ask("balancer.getHistory", { limit: 200 });
+    const page = await this.#request("balancer.getHistory", { limit: 200 });
     return (page as { readonly runs: readonly Run[] }).runs.toReversed();
   }
 
@@ -92,7 +92,7 @@ export class BalancedPool {
 
   async audited(): Promise<readonly AuditRecord[]> {
     const filter = "event:balancer.move";
-    const page = await this.#api.ask("audit.getRecords", { filter });
+    const page = await this.#api.request("audit.getRecords", { filter });
     const { records } = page as { readonly records: readonly AuditRecord[] };
     return records.toReversed();
   }
@@ -227,7 +227,7 @@ export class BalancedPool {
       if (moves.some(({ status }) => status === "done")) t.ok(taskId);
   }
 
-  #ask(method: string, params: object = {}): Promise<unknown> {
-    return this.#api.ask(method, { pool: this.pool.id, ...params });
+  #request(method: string, params: object = {}): Promise<unknown> {
+    return this.#api.request(method, { pool: this.pool.id, ...params });
   }
 }

@@ -21,7 +21,7 @@ t.test(
 
     const joiner = [...(pools[1] as FastPool).db.refs("host")][0]!;
     const id = uuidOf(pools[1] as FastPool, "host", joiner);
-    await api.ask("pool.addHost", { pool: pool.id, host: id });
+    await api.request("pool.addHost", { pool: pool.id, host: id });
     const joined = await until(
       () => db.byUuid("host", id) ?? "",
       (ref) => ref !== "" && isUp(db, ref),
@@ -55,7 +55,7 @@ t.test(
     const away = [...db.refs("host")].find(
       (host) => host !== dying && guestsOn(db, host).length > 0,
     )!;
-    await api.ask("host.disable", { id: uuidOf(pool, "host", away) });
+    await api.request("host.disable", { id: uuidOf(pool, "host", away) });
     await balanced.inState("paused", "host-maintenance");
     const disabledAt = guard.moves.length;
     // VMs are spread, so that no host can become overloaded.
@@ -64,7 +64,7 @@ t.test(
     balanced.load((host) => (host === busy ? 0.9 : 0.02));
     await balanced.inState("paused", "host-maintenance");
     t.equal(guard.moves.length, disabledAt, "nothing moves meanwhile");
-    await api.ask("host.enable", { id: uuidOf(pool, "host", away) });
+    await api.request("host.enable", { id: uuidOf(pool, "host", away) });
     await balanced.balancedAgain(disabledAt);
     await balanced.check(t);
   },

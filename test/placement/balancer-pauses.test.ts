@@ -14,7 +14,7 @@ t.test("no balancing during a rolling reboot", LIMIT, async (t) => {
     const { uuid, power_state, allowed_operations } = pool.db.get("VM", vm);
     if (power_state === "Halted" || power_state === "Suspended") continue;
     if (!(allowed_operations as string[]).includes("clean_shutdown"))
-      await api.ask("vm.stop", { id: uuid, force: true });
+      await api.request("vm.stop", { id: uuid, force: true });
   }
   const [busy] = balanced.candidates() as [string];
   balanced.loadOne(busy);

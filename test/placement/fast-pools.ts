@@ -123,13 +123,13 @@ async function serve(
  * @throws Error after two minutes, with the last result
  */
 export async function until<T>(
-  ask: () => Promise<T> | T,
+  request: () => Promise<T> | T,
   isRight: (answer: T) => boolean,
   what = "the answer",
 ): Promise<T> {
   const end = performance.now() + 120_000;
   for (;;) {
-    const answer = await ask();
+    const answer = await request();
     if (isRight(answer)) return answer;
     if (performance.now() > end)
       throw new Error(

@@ -35,12 +35,15 @@ for (const seed of SEEDS)
     const host = random.pick(hosts);
     const id = uuidOf(pool, "host", host);
     const params = { hosts: [id] };
-    const plan = (await api.ask("placement.planEvacuation", params)) as Plan;
+    const plan = (await api.request(
+      "placement.planEvacuation",
+      params,
+    )) as Plan;
     const stay = new Set(plan.unplaced.map(({ vm }) => vm));
     t.comment(`${plan.actions.length} actions, ${stay.size} unplaced`);
     if (plan.actions.length > 0) {
       const input = { pool: pool.id, actions: plan.actions };
-      const outcome = (await api.ask("placement.apply", input)) as Outcome;
+      const outcome = (await api.request("placement.apply", input)) as Outcome;
       checkOutcome(t, pool, plan, outcome);
     }
     const left = guestsOn(pool.db, host).map((vm) => uuidOf(pool, "VM", vm));
@@ -81,7 +84,7 @@ for (const seed of SEEDS)
         (vm) => db.get("VM", vm)["power_state"] === "Running",
       );
       const params = { pool: pool.id, hosts: [id] };
-      const plan = (await api.ask(
+      const plan = (await api.request(
         "placement.planFailover",
         params,
       )) as FailoverPlan;
@@ -105,7 +108,10 @@ for (const seed of SEEDS)
       );
       if (plan.actions.length > 0) {
         const input = { pool: pool.id, actions: plan.actions };
-        const outcome = (await api.ask("placement.apply", input)) as Outcome;
+        const outcome = (await api.request(
+          "placement.apply",
+          input,
+        )) as Outcome;
         checkOutcome(t, pool, plan, outcome);
       }
       const safe = guests.filter(

@@ -53,7 +53,7 @@ for (const seed of SEEDS)
       const host = uuidOf(pool, "host", busy);
       const params = { pool: pool.id, goal: "performance" };
       const recommend = async () =>
-        (await api.ask("placement.recommend", params)) as Recommendation;
+        (await api.request("placement.recommend", params)) as Recommendation;
       const cpuOf = ({ figuresBefore }: Recommendation, id: string) =>
         figuresBefore.find((one) => one.host === id)!.cpu;
       const plan = await until(
@@ -67,7 +67,7 @@ for (const seed of SEEDS)
       t.ok(plan.actions.length > 0, "there is something to do");
       t.ok(worst(plan.figuresAfter) < worst(plan.figuresBefore));
       const input = { pool: pool.id, actions: plan.actions };
-      const outcome = (await api.ask("placement.apply", input)) as Outcome;
+      const outcome = (await api.request("placement.apply", input)) as Outcome;
       checkOutcome(t, pool, plan, outcome);
       t.same(pool.guard.memory(), memory);
       await until(

@@ -17,13 +17,13 @@ export class Automation {
   /** @param cron of the schedule of the job, by the clock of the server */
   static async start(api: ApiSession, pool: string, cron: string) {
     const policy = { mode: "automatic", intervalSeconds: 10, cpuHigh: 0.99 };
-    await api.ask("balancer.setPolicy", { pool, ...policy });
+    await api.request("balancer.setPolicy", { pool, ...policy });
     const [vm] = await api.all({ type: "VM", power_state: "Running" });
     const values = [{ id: vm!.id, tag: "seen" }];
     const paramsVector = { type: "set", values };
     const job = { type: "call", name: "tags", method: "tag.add", paramsVector };
-    const jobId = (await api.ask("job.create", { job })) as string;
-    await api.ask("schedule.create", { jobId, cron, enabled: true });
+    const jobId = (await api.request("job.create", { job })) as string;
+    await api.request("schedule.create", { jobId, cron, enabled: true });
     return new Automation(api, pool, jobId);
   }
 
@@ -60,7 +60,7 @@ export class Automation {
 
   async #isBalancerWaiting(): Promise<boolean> {
     const about = { pool: this.#pool };
-    const { reason } = (await this.api.ask("balancer.getState", about)) as {
+    const { reason } = (await this.api.request("balancer.getState", about)) as {
       readonly reason?: { readonly code: string };
     };
     return reason?.code === "rolling-reboot";
@@ -76,7 +76,7 @@ export class Automation {
 
   async #lastRun(): Promise<Run | undefined> {
     const about = { jobId: this.#job, limit: 1 };
-    const { runs } = (await this.api.ask("jobRun.list", about)) as {
+    const { runs } = (await this.api.request("jobRun.list", about)) as {
       readonly runs: readonly Run[];
     };
     return runs[0];

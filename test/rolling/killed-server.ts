@@ -71,6 +71,6 @@ export async function enableHa(session: ApiSession): Promise<string> {
   const { id } = (await session.all({ type: "pool" }))[0]!;
   const shared = await session.all({ type: "SR", shared: true });
   const sr = shared.find((one) => one["content_type"] === "user")!;
-  await session.ask("pool.enableHa", { pool: id, heartbeatSrs: [sr.id] });
+  await session.request("pool.enableHa", { pool: id, heartbeatSrs: [sr.id] });
   return id;
 }

@@ -62,7 +62,7 @@ const anywhere: readonly Pick<UpdateFault, "name" | "inject">[] = [
   {
     name: "a user cancels it",
     async inject(update) {
-      await update.api.ask("task.abort", { id: await update.taskId });
+      await update.api.request("task.abort", { id: await update.taskId });
     },
   },
   {
@@ -208,13 +208,13 @@ const single: readonly UpdateFault[] = [
 async function enable({ api }: WatchedUpdate, ref: string): Promise<void> {
   const hosts = await api.all({ type: "host" });
   const { id } = hosts.find((host) => host["_xapiRef"] === ref)!;
-  await api.ask("host.enable", { id });
+  await api.request("host.enable", { id });
 }
 
 async function reboot({ api }: WatchedUpdate, ref: string): Promise<void> {
   const hosts = await api.all({ type: "host" });
   const { id } = hosts.find((host) => host["_xapiRef"] === ref)!;
-  await api.ask("host.restart", { id });
+  await api.request("host.restart", { id });
 }
 
 async function revive({ pool }: WatchedUpdate, ref: string): Promise<void> {

@@ -42,7 +42,7 @@ export class WatchedUpdate {
     const { api, pools } = started;
     const shared = await api.all({ type: "SR", shared: true });
     const sr = shared.find((one) => one["content_type"] === "user")!;
-    await api.ask("pool.enableHa", {
+    await api.request("pool.enableHa", {
       pool: pools[0]!.id,
       heartbeatSrs: [sr.id],
     });
@@ -163,7 +163,7 @@ export class WatchedUpdate {
     const hosts = await this.api.all({ type: "host" });
     const missing = await Promise.all(
       hosts.map(async ({ id, name_label }) => {
-        const list = await this.api.ask("pool.listMissingPatches", {
+        const list = await this.api.request("pool.listMissingPatches", {
           host: id,
         });
         return (list as unknown[]).length > 0 ? [String(name_label)] : [];

@@ -59,21 +59,21 @@ process.exit(0);
 async function prepare(): Promise<UsedServer> {
   const admin = new KillableClient(new URL(url).host);
   await admin.signIn(PASSWORD);
-  const token = (await admin.ask("token.create", {})) as string;
+  const token = (await admin.request("token.create", {})) as string;
   const [pool] = pools;
   const { user: username, password } = pool!;
   const host = pool!.url;
-  await admin.ask("server.add", { host, username, password, label: "P0" });
+  await admin.request("server.add", { host, username, password, label: "P0" });
   let vms: string[] = [];
   while (vms.length === 0) {
     const filter = { type: "VM", power_state: "Running" };
-    const found = await admin.ask("xo.getAllObjects", { filter });
+    const found = await admin.request("xo.getAllObjects", { filter });
     vms = Object.keys(found as object);
     await pause(100);
   }
   // A page that stays open.
   const list = { name: "list", type: "VM", offset: 0, limit: 100 };
-  await admin.ask("query.open", list);
+  await admin.request("query.open", list);
   return { url, pool: pool!, password: PASSWORD, token, admin, vms };
 }
 

@@ -28,12 +28,12 @@ export const repeatedUses: Readonly<Record<string, Use>> = {
   },
   "sign-in with a password": async ({ url, password }, i) => {
     const client = await connect(url);
-    await client.ask("session.signIn", { username: "admin", password });
+    await client.request("session.signIn", { username: "admin", password });
     await end(client, i);
   },
   "sign-in with a token": async ({ url, token }, i) => {
     const client = await connect(url);
-    await client.ask("session.signInWithToken", { token });
+    await client.request("session.signInWithToken", { token });
     await end(client, i);
   },
   "sign-in and sign-out of the page": async ({ url, password }) => {
@@ -46,15 +46,15 @@ export const repeatedUses: Readonly<Record<string, Use>> = {
     const cookie = answer.headers.get("set-cookie")!.split(";")[0]!;
     const token = cookie.split("=")[1]!;
     const client = await connect(url);
-    await client.ask("session.signInWithToken", { token });
-    await client.ask("session.signOut");
-    await client.ask("token.delete", { token }).catch(() => undefined);
+    await client.request("session.signInWithToken", { token });
+    await client.request("session.signOut");
+    await client.request("token.delete", { token }).catch(() => undefined);
     await end(client, 0);
   },
   "live query": async ({ url, token }, i) => {
     const client = await connect(url);
-    await client.ask("session.signInWithToken", { token });
-    await client.ask("query.open", {
+    await client.request("session.signInWithToken", { token });
+    await client.request("query.open", {
       name: "list",
       type: "VM",
       filter: `name_label:/^${i % 10}/ power_state:running`,
@@ -65,8 +65,8 @@ export const repeatedUses: Readonly<Record<string, Use>> = {
   },
   "copy of all objects": async ({ url, token }, i) => {
     const client = await connect(url);
-    await client.ask("session.signInWithToken", { token });
-    await client.ask("xo.getAllObjects", { limit: 100 });
+    await client.request("session.signInWithToken", { token });
+    await client.request("xo.getAllObjects", { limit: 100 });
     await end(client, i);
   },
   "REST request with a password": async (server) => {
@@ -105,7 +105,7 @@ export const repeatedUses: Readonly<Record<string, Use>> = {
   },
   "call of a pool": async ({ admin, vms }, i) => {
     const id = vms[i % vms.length]!;
-    await admin.ask("vm.set", { id, name_description: `set ${i}` });
+    await admin.request("vm.set", { id, name_description: `set ${i}` });
   },
   task: (server, i) => {
     const id = server.vms[(i >> 1) % server.vms.length]!;
@@ -119,9 +119,9 @@ export const repeatedUses: Readonly<Record<string, Use>> = {
     await untilConnected(admin);
   },
   "pool disconnected and connected": async ({ admin }) => {
-    const [server] = (await admin.ask("server.getAll")) as { id: string }[];
-    await admin.ask("server.disable", { id: server!.id });
-    await admin.ask("server.enable", { id: server!.id });
+    const [server] = (await admin.request("server.getAll")) as { id: string }[];
+    await admin.request("server.disable", { id: server!.id });
+    await admin.request("server.enable", { id: server!.id });
     await untilConnected(admin);
   },
 };
@@ -162,7 +162,9 @@ async function readAll(
 
 async function untilConnected(admin: KillableClient): Promise<void> {
   for (;;) {
-    const pools = (await admin.ask("pool.listStatus")) as { state: string }[];
+    const pools = (await admin.request("pool.listStatus")) as {
+      state: string;
+    }[];
     if (pools.every(({ state }) => state === "watching")) return;
     await pause(20);
   }

@@ -128,11 +128,11 @@ async function takeSamples(sampler: Sampler): Promise<Sample[]> {
 async function verifyAll(host: string): Promise<string> {
   const client = new KillableClient(host);
   await client.signIn(PASSWORD);
-  const found = (await client.ask("xo.getAllObjects", {
+  const found = (await client.request("xo.getAllObjects", {
     filter: { type: "pool" },
   })) as object;
   const results = await Promise.all(
-    Object.keys(found).map((id) => client.ask("pool.verify", { id })),
+    Object.keys(found).map((id) => client.request("pool.verify", { id })),
   );
   client.close();
   const differing = results.reduce(

@@ -107,7 +107,7 @@ async function visitApi(visit: Visit): Promise<void> {
   await withClient(visit, async (client) => {
     while (await visit.next()) {
       const [method, params] = pick(visit.random, calls);
-      await client.ask(method, params);
+      await client.request(method, params);
     }
   });
 }
@@ -117,7 +117,7 @@ async function visitLive(visit: Visit): Promise<void> {
   await withClient(visit, async (client) => {
     while (await visit.next()) {
       const query = pick(visit.random, queries);
-      await client.ask("query.open", { name: "list", ...query });
+      await client.request("query.open", { name: "list", ...query });
     }
   });
 }
@@ -138,7 +138,7 @@ async function visitRest(visit: Visit): Promise<void> {
     const client = new KillableClient(new URL(url).host);
     await client.signIn(password);
     const token = String(
-      await client.ask("token.create", { expiresIn: 60_000 }),
+      await client.request("token.create", { expiresIn: 60_000 }),
     );
     client.close();
     authorization = `Bearer ${token}`;

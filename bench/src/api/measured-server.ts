@@ -55,17 +55,17 @@ export class MeasuredServer {
 
   /** Starts the measurement of the server. */
   async begin(): Promise<void> {
-    await this.#ask("begin");
+    await this.#request("begin");
   }
 
   /** Ends the measurement. @returns figures since `begin` */
   async end(): Promise<ServerFigures> {
-    return (await this.#ask("end")) as ServerFigures;
+    return (await this.#request("end")) as ServerFigures;
   }
 
   /** Resident bytes, after a full collection. */
   async memory(): Promise<number> {
-    return (await this.#ask("memory")) as number;
+    return (await this.#request("memory")) as number;
   }
 
   /**
@@ -84,7 +84,7 @@ export class MeasuredServer {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #ask(what: "begin" | "end" | "memory"): Promise<ProbeAnswer> {
+  async #request(what: "begin" | "end" | "memory"): Promise<ProbeAnswer> {
     const answered = once(this.#child, "message");
     this.#child.send(what);
     const [answer] = (await answered) as [ProbeAnswer];

@@ -35,18 +35,18 @@ export class ProbedChild {
   }
 
   async begin(): Promise<void> {
-    await this.#ask("begin");
+    await this.#request("begin");
   }
 
   async end(): Promise<ServerFigures> {
-    return (await this.#ask("end")) as ServerFigures;
+    return (await this.#request("end")) as ServerFigures;
   }
 
   stop(): void {
     this.#child.kill();
   }
 
-  async #ask(what: string): Promise<unknown> {
+  async #request(what: string): Promise<unknown> {
     const answered = once(this.#child, "message");
     this.#child.send(what);
     const [answer] = (await answered) as [unknown];

@@ -69,19 +69,22 @@ function create(names: readonly string[]) {
     clock: new FakeClock(),
     searchedOf: () => ["name_label"],
   });
-  const ask = async (copy: ColumnsCopy, more: Partial<ColumnsRequest> = {}) => {
+  const call = async (
+    copy: ColumnsCopy,
+    more: Partial<ColumnsRequest> = {},
+  ) => {
     const known = copy.state === undefined ? {} : { known: copy.state };
     const request = { type: "VM", paths: ["name_label", "power_state"] };
     const answer = await queries.columns({ ...request, ...known, ...more });
     copy.take(answer);
     return answer;
   };
-  return { table, queries, ask };
+  return { table, queries, call };
 }
 
 t.test("repeated values are sent once", async (t) => {
-  const { ask } = create(["a", "b", "c", "d"]);
-  const answer = await ask(new ColumnsCopy());
+  const { call } = create(["a", "b", "c", "d"]);
+  const answer = await call(new ColumnsCopy());
   t.match(answer, { total: 4, revision: 4 });
   t.same(
     [...answer.columns].map(([path, json]) => [path, json.toString()]),
@@ -94,31 +97,31 @@ t.test("repeated values are sent once", async (t) => {
 });
 
 t.test("only differences to the known state are sent", async (t) => {
-  const { table, queries, ask } = create(["a", "b", "c"]);
+  const { table, queries, call } = create(["a", "b", "c"]);
   const copy = new ColumnsCopy();
   const paths = ["name_label", "power_state", "now.cpu"];
-  await ask(copy, { paths });
+  await call(copy, { paths });
   t.same(copy.sent["a"], {
     name_label: "a",
     power_state: "Running",
     "now.cpu": null,
   });
-  t.same((await ask(copy, { paths })).columns.size, 0, "nothing differs");
+  t.same((await call(copy, { paths })).columns.size, 0, "nothing differs");
   const now = queries.metrics("VM");
   now.set("b", 0, 0.4567);
   now.commit();
-  const figures = await ask(copy, { paths });
+  const figures = await call(copy, { paths });
   t.same([...figures.columns.keys()], ["now.cpu"]);
   t.equal(figures.ids, undefined);
   t.equal(copy.sent["b"]?.["now.cpu"], 0.457);
   table.put(vm("c", { name_label: "new" }));
   table.flush();
-  t.same([...(await ask(copy, { paths })).columns.keys()], ["name_label"]);
+  t.same([...(await call(copy, { paths })).columns.keys()], ["name_label"]);
   t.equal(copy.sent["c"]?.["name_label"], "new");
   t.same(
     [
       ...(
-        await ask(copy, { paths: ["now.disk", "name_label"] })
+        await call(copy, { paths: ["now.disk", "name_label"] })
       ).columns.keys(),
     ],
     ["now.disk"],
@@ -127,42 +130,42 @@ t.test("only differences to the known state are sent", async (t) => {
 });
 
 t.test("other objects: everything is sent again", async (t) => {
-  const { table, ask } = create(["a", "b"]);
+  const { table, call } = create(["a", "b"]);
   const copy = new ColumnsCopy();
-  await ask(copy);
+  await call(copy);
   table.remove("a");
   table.freeAtOnce();
   table.put(vm("z"));
   table.flush();
-  const answer = await ask(copy);
+  const answer = await call(copy);
   t.same(copy.ids, ["z", "b"], "also where one has the row of another");
   t.equal(answer.columns.size, 2);
-  await ask(copy, { known: '["elsewhere","2-00",1]' });
+  await call(copy, { known: '["elsewhere","2-00",1]' });
   t.same(copy.ids, ["z", "b"]);
   t.ok(copy.sentBytes > 20, "the state of another process is not known here");
-  await ask(copy, { known: "{" });
+  await call(copy, { known: "{" });
   t.ok(copy.sentBytes > 20);
 });
 
 t.test("objects that go while columns are read are left out", async (t) => {
   const names = Array.from({ length: 2_000 }, (_, i) => `vm${i}`);
-  const { table, ask } = create(names);
+  const { table, call } = create(names);
   const copy = new ColumnsCopy();
-  await ask(copy);
+  await call(copy);
   table.stepsPerTurn = 1;
   let turns = 0;
   table.betweenTurns = () => {
     if (++turns === 2) table.remove("vm1999");
     if (turns === 3) table.put(vm("vm1998", { name_label: "late" }));
   };
-  const answer = await ask(copy, { known: "" });
+  const answer = await call(copy, { known: "" });
   t.ok(turns > 3);
   t.equal(answer.total, 2_000, "as it was when it was read");
   t.equal(copy.ids.length, 1_999);
   t.notOk(copy.ids.includes("vm1999"));
   t.equal(copy.sent["vm1998"]?.["name_label"], "late");
   table.flush();
-  await ask(copy);
+  await call(copy);
   t.equal(copy.ids.length, 1_999);
 });
 
@@ -199,7 +202,7 @@ t.test(
   `client copies equal a naive reference after random changes (SEED=${seed})`,
   async (t) => {
     const random = new Random(seed);
-    const { table, queries, ask } = create([]);
+    const { table, queries, call } = create([]);
     const change = () => {
       const id = `${random.below(60)}`;
       if (random.below(3) === 0) table.remove(id);
@@ -227,7 +230,7 @@ t.test(
       const which = random.below(selections.length);
       const copy = copies[which]!;
       const selection = selections[which]!;
-      await ask(copy, { ...selection, paths: all });
+      await call(copy, { ...selection, paths: all });
       const expected = select(table.all, { type: "VM", ...selection }, [
         "name_label",
       ]).map((object) => {
@@ -245,7 +248,7 @@ t.test(
       });
       // What was set and not committed is not seen yet.
       queries.metrics("VM").commit();
-      await ask(copy, { ...selection, paths: all });
+      await call(copy, { ...selection, paths: all });
       t.strictSame(copy.sent, Object.fromEntries(expected), `round ${round}`);
     }
   },

@@ -7,12 +7,12 @@ import { until } from "./until.js";
 t.test("a job that a job of the same lane requests runs first", async (t) => {
   const { inventory } = createTestInventory();
   const done: string[] = [];
-  const job = (name: string, ask?: () => void) =>
+  const job = (name: string, request?: () => void) =>
     inventory.runInSlices(
       "lane",
       (function* () {
         yield;
-        ask?.();
+        request?.();
         done.push(name);
       })(),
     );

@@ -32,7 +32,7 @@ const policy: BalancePolicy = {
 };
 
 /** All planning functions, for the first host and the first VM by id. */
-function ask(pool: IndexedPool): Readonly<Record<string, unknown>> {
+function request(pool: IndexedPool): Readonly<Record<string, unknown>> {
   const [host = ""] = pool.hosts.ids;
   const [vm] = pool.vms.ids;
   const planned = planStarts(pool);
@@ -51,8 +51,8 @@ function ask(pool: IndexedPool): Readonly<Record<string, unknown>> {
 function checkMany(t: Test, shape: PoolShape, usual: number): void {
   for (const seed of seeds(usual)) {
     const model = randomPool(seed, { ...shape, violationsOf: seed % 2 === 0 });
-    const answers = ask(indexPool(model));
-    const again = ask(indexPool(shuffledPool(model, seed)));
+    const answers = request(indexPool(model));
+    const again = request(indexPool(shuffledPool(model, seed)));
     for (const [name, answer] of Object.entries(answers))
       if (JSON.stringify(answer) !== JSON.stringify(again[name])) {
         t.same(again[name], answer, `${name} of seed ${seed}`);
@@ -75,7 +75,7 @@ t.test(
   async (t) => {
     for (const seed of seeds(50)) {
       const pool = indexPool(randomPool(seed));
-      if (JSON.stringify(ask(pool)) !== JSON.stringify(ask(pool)))
+      if (JSON.stringify(request(pool)) !== JSON.stringify(request(pool)))
         return t.fail(`seed ${seed}`);
     }
     t.pass();

@@ -62,17 +62,17 @@ t.test(
   async (t) => {
     const { availability } = setUp();
     let asked = 0;
-    const ask = () =>
+    const request = () =>
       availability.run(async () => {
         asked++;
         throw new Gone("connect ECONNREFUSED");
       });
     const error = { code: "STORE_UNAVAILABLE", message: /ECONNREFUSED/ };
-    await t.rejects(ask(), error);
-    await t.rejects(ask(), error);
+    await t.rejects(request(), error);
+    await t.rejects(request(), error);
     t.equal(asked, 1);
     availability.close();
-    await t.rejects(ask(), { code: "CLOSED" });
+    await t.rejects(request(), { code: "CLOSED" });
   },
 );
 

@@ -44,25 +44,25 @@ t.test(
     const bench = await createBench(t, sqliteHarness);
     const thread = new SqliteThread(bench.location, true);
     t.teardown(() => thread.close());
-    const ask = (sql: string, returnsRows: boolean) =>
+    const request = (sql: string, returnsRows: boolean) =>
       thread.request({
         connection: "writer",
         sql,
         parameters: [],
         returnsRows,
       });
-    await ask("create table t (a)", false);
-    await ask("insert into t values (1)", false);
+    await request("create table t (a)", false);
+    await request("insert into t values (1)", false);
     const crashed = thread.crash();
     const [answer] = await Promise.allSettled([
-      ask("select a from t", true),
+      request("select a from t", true),
       crashed,
     ]);
     t.equal(answer.status, "rejected");
     t.ok(
       answer.status === "rejected" && answer.reason instanceof SqliteFailure,
     );
-    t.match(await ask("select a from t", true), { rows: [{ a: 1 }] });
+    t.match(await request("select a from t", true), { rows: [{ a: 1 }] });
   },
 );
 

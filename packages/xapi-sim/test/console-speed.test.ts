@@ -46,7 +46,7 @@ async function watch(t: Test, otherConfig: Record<string, string> = {}) {
   return { socket, reader, vm, side };
 }
 
-function ask(socket: Socket, incremental: 0 | 1): void {
+function request(socket: Socket, incremental: 0 | 1): void {
   const bytes = Buffer.from([3, incremental, 0, 0, 0, 0, 0, 0, 0, 0]);
   bytes.writeUInt16BE(640, 6);
   bytes.writeUInt16BE(400, 8);
@@ -73,23 +73,23 @@ function key(symbol: number): Buffer {
 
 t.test("a key press is shown immediately, before the next frame", async (t) => {
   const { socket, reader } = await watch(t);
-  ask(socket, 0);
+  request(socket, 0);
   const [whole] = await update(reader);
   const rowBefore = whole!.pixels.subarray(640 * 384 * 4);
-  ask(socket, 1);
+  request(socket, 1);
   socket.write(key(0x61));
   const [row] = await update(reader);
   t.equal(row!.y, 384);
   t.notOk(row!.pixels.equals(rowBefore));
   socket.write(key(0x62));
-  ask(socket, 1);
+  request(socket, 1);
   const [again] = await update(reader);
   t.notOk(again!.pixels.equals(row!.pixels), "pressed before it was asked for");
 });
 
 t.test("the pointer shows a value immediately", async (t) => {
   const { socket, reader } = await watch(t);
-  ask(socket, 1);
+  request(socket, 1);
   socket.write(Buffer.from([5, 0, 0, 100, 0, 100]));
   const rectangles = await update(reader);
   t.ok(rectangles.some(({ y }) => y === 92));
@@ -99,7 +99,7 @@ t.test(
   "a screen that is to be fast is sent whole at every request",
   async (t) => {
     const { socket, reader } = await watch(t, { "sim:console": "fast" });
-    for (let i = 0; i < 20; i++) ask(socket, 1);
+    for (let i = 0; i < 20; i++) request(socket, 1);
     let bytes = 0;
     for (let i = 0; i < 20; i++)
       for (const { pixels } of await update(reader)) bytes += pixels.length;

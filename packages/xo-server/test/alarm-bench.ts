@@ -125,7 +125,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
       await store.alarmNotices.prune(1_000_000);
     }
   };
-  const ask = async (
+  const request = async (
     method: string,
     path: string,
     body?: object,
@@ -151,7 +151,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     lines,
     folder,
     stop,
-    ask,
+    request,
     alarms,
     /** As a host measures it. */
     measure(id: string, metric: (typeof metricNames)[number], value: number) {
@@ -162,12 +162,12 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     async create(rule: object): Promise<string> {
       const now = { forSeconds: 0, on: withoutHysteresis(rule) };
       const body = { name: "rule", ...now, ...rule, on: now.on };
-      const created = await ask("POST", "/alarm-rules", body);
+      const created = await request("POST", "/alarm-rules", body);
       t.equal(created.status, 201, JSON.stringify(created.value));
       return (created.value as { id: string }).id;
     },
     async list(who = "admin"): Promise<PublicAlarm[]> {
-      return (await ask("GET", "/raised-alarms?fields=*", undefined, who))
+      return (await request("GET", "/raised-alarms?fields=*", undefined, who))
         .value as never;
     },
     /** Time passes, and what that brings is done. */

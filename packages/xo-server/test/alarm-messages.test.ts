@@ -44,7 +44,7 @@ t.test("a webhook gets JSON, its headers, and a signature", async (t) => {
     alarms: [{ name: "a", type: "VM", objectId: "a", since: String }],
   });
 
-  const rules = await bench.ask("GET", "/alarm-rules?fields=*");
+  const rules = await bench.request("GET", "/alarm-rules?fields=*");
   t.notMatch(JSON.stringify(rules.value), /hush/);
   t.match(rules.value, [
     { targets: [{ headerNames: ["x-key"], isSigned: true, url: sink.url }] },
@@ -63,17 +63,21 @@ t.test(
       ],
     });
     const rule = async () =>
-      (await bench.ask("GET", `/alarm-rules/${id}`)).value as {
+      (await bench.request("GET", `/alarm-rules/${id}`)).value as {
         targets: { id: string }[];
       };
     const target = (await rule()).targets[0]!.id;
     const set = async (url: string) => {
       const targets = [{ id: target, kind: "web-hook", url }];
       t.equal(
-        (await bench.ask("PATCH", `/alarm-rules/${id}`, { targets })).status,
+        (await bench.request("PATCH", `/alarm-rules/${id}`, { targets }))
+          .status,
         204,
       );
-      const tested = await bench.ask("POST", `/alarm-rules/${id}/actions/test`);
+      const tested = await bench.request(
+        "POST",
+        `/alarm-rules/${id}/actions/test`,
+      );
       t.same(tested.value, [{ targetId: target, target: url, sent: true }]);
       return sink.posted.at(-1)!.headers["x-key"];
     };
@@ -93,7 +97,7 @@ t.test("a redirect is not followed", async (t) => {
     on: HALTED,
     targets: [{ kind: "web-hook", url: sink.url }],
   });
-  const tested = await bench.ask("POST", `/alarm-rules/${id}/actions/test`);
+  const tested = await bench.request("POST", `/alarm-rules/${id}/actions/test`);
   t.match(tested.value, [{ error: /HTTP status 302/ }]);
   t.same(other.posted, []);
 });
@@ -111,7 +115,7 @@ t.test(
     bench.objects.put(halted("a"));
     await bench.pass(500);
     const failing = async (server = bench) => {
-      const { value } = await server.ask("GET", `/alarm-rules/${id}`);
+      const { value } = await server.request("GET", `/alarm-rules/${id}`);
       return (value as { undelivered: { attempts: number }[] }).undelivered;
     };
     await until(async () => (await failing()).length === 1);
@@ -145,7 +149,7 @@ t.test("after hours a retry ends, and that is shown", async (t) => {
   bench.objects.put(halted("a"));
   await bench.pass(500);
   const failing = async () => {
-    const { value } = await bench.ask("GET", `/alarm-rules/${id}`);
+    const { value } = await bench.request("GET", `/alarm-rules/${id}`);
     return (value as { undelivered: { attempts: number; nextAt?: number }[] })
       .undelivered[0];
   };
@@ -179,7 +183,7 @@ t.test(
       targets,
     });
     const test = async () =>
-      (await bench.ask("POST", `/alarm-rules/${id}/actions/test`)).value;
+      (await bench.request("POST", `/alarm-rules/${id}/actions/test`)).value;
     t.match(await test(), [{ error: undefined }]);
     t.same(box.recipients, [["a@example.org", "b@example.org"]]);
     const [head] = box.letters[0]!.split("\r\n\r\n") as [string];
@@ -192,7 +196,7 @@ t.test(
       folder: bench.folder,
       yaml: mail("wrong"),
     });
-    const { value } = await other.ask(
+    const { value } = await other.request(
       "POST",
       `/alarm-rules/${id}/actions/test`,
     );
@@ -207,6 +211,9 @@ t.test("without a mail server an error is shown", async (t) => {
     on: HALTED,
     targets: [{ kind: "e-mail", addresses: ["a@example.org"] }],
   });
-  const { value } = await bench.ask("POST", `/alarm-rules/${id}/actions/test`);
+  const { value } = await bench.request(
+    "POST",
+    `/alarm-rules/${id}/actions/test`,
+  );
   t.match(value, [{ error: /mail\.host/ }]);
 });

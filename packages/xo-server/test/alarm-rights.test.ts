@@ -33,12 +33,12 @@ t.test("rules are for admins", async (t) => {
     ["DELETE", `/alarm-rules/${id}`],
   ] as const;
   for (const [method, path, body] of asked) {
-    const { status } = await bench.ask(method, path, body, "tess");
+    const { status } = await bench.request(method, path, body, "tess");
     t.equal(status, 403, `${method} ${path}`);
-    t.equal((await bench.ask(method, path, body, "")).status, 401, path);
+    t.equal((await bench.request(method, path, body, "")).status, 401, path);
   }
-  t.equal((await bench.ask("DELETE", `/alarm-rules/${id}`)).status, 204);
-  t.equal((await bench.ask("GET", `/alarm-rules/${id}`)).status, 404);
+  t.equal((await bench.request("DELETE", `/alarm-rules/${id}`)).status, 204);
+  t.equal((await bench.request("GET", `/alarm-rules/${id}`)).status, 404);
 });
 
 t.test("alarms are shown to users who may read the object", async (t) => {
@@ -58,7 +58,7 @@ t.test("alarms are shown to users who may read the object", async (t) => {
   );
   const acknowledge = async (id: string, who: string) =>
     (
-      await bench.ask(
+      await bench.request(
         "POST",
         `/raised-alarms/${id}/actions/acknowledge`,
         undefined,
@@ -68,11 +68,13 @@ t.test("alarms are shown to users who may read the object", async (t) => {
   t.equal(await acknowledge(a!, "tess"), 404);
   t.equal(await acknowledge(b!, "tess"), 200);
   t.equal(
-    (await bench.ask("GET", `/raised-alarms/${a!}`, undefined, "tess")).status,
+    (await bench.request("GET", `/raised-alarms/${a!}`, undefined, "tess"))
+      .status,
     404,
   );
   t.match(
-    (await bench.ask("GET", `/raised-alarms/${b!}`, undefined, "tess")).value,
+    (await bench.request("GET", `/raised-alarms/${b!}`, undefined, "tess"))
+      .value,
     {
       name: "b",
       acknowledgedBy: "id-of-tess",
@@ -117,7 +119,7 @@ t.test("wrong rules are refused", async (t) => {
     { on: cpu, targets: Array.from({ length: 21 }, () => mail) },
   ];
   for (const rule of wrong) {
-    const created = await bench.ask("POST", "/alarm-rules", {
+    const created = await bench.request("POST", "/alarm-rules", {
       name: "r",
       ...rule,
     });
@@ -126,7 +128,7 @@ t.test("wrong rules are refused", async (t) => {
       `${created.status} ${JSON.stringify(rule)}`,
     );
   }
-  t.same((await bench.ask("GET", "/alarm-rules")).value, []);
+  t.same((await bench.request("GET", "/alarm-rules")).value, []);
 });
 
 t.test("a changed or disabled condition clears the alarm", async (t) => {
@@ -139,7 +141,7 @@ t.test("a changed or disabled condition clears the alarm", async (t) => {
   await until(async () => (await open()) === 1);
   const set = async (patch: object) => {
     t.equal(
-      (await bench.ask("PATCH", `/alarm-rules/${id}`, patch)).status,
+      (await bench.request("PATCH", `/alarm-rules/${id}`, patch)).status,
       204,
     );
     await bench.pass(11_000);

@@ -30,11 +30,11 @@ t.test(
     const target = { kind: mail.kind, addresses: mail.addresses };
     const id = await bench.create({ on, targets: [target] });
     const path = `/alarm-rules/${id}`;
-    const { value } = await bench.ask("GET", path);
+    const { value } = await bench.request("GET", path);
     t.match(value, { targets: [target], notifyOnClear: true, omitted: 0 });
     t.strictSame(Object.keys(value as object).toSorted(), PROPERTIES);
     const change = { unknownProperty: false };
-    const { status } = await bench.ask("PATCH", path, change);
+    const { status } = await bench.request("PATCH", path, change);
     t.equal(status, 422);
   },
 );

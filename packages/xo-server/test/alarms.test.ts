@@ -320,7 +320,7 @@ t.test(
     t.match(box.letters[0], /^Subject: \[warning\] rule: 1500 objects\r$/m);
     t.match(box.letters[0], /and 1480 more/);
     t.ok(box.letters[0]!.length < 8_000);
-    const rule = await bench.ask("GET", `/alarm-rules/${id}`);
+    const rule = await bench.request("GET", `/alarm-rules/${id}`);
     t.match(rule.value, { open: 500, omitted: 1_000 });
     for (let i = 0; i < 20; i++) {
       bench.measure(`vm-${i}`, "cpu", i % 2 === 0 ? 0.1 : 0.99);
@@ -349,7 +349,7 @@ t.test("acknowledged alarms send no reminders", async (t) => {
   t.match(JSON.parse(sink.posted[1]!.text), { event: "reminder", total: 1 });
   const id = (await bench.list())[0]!.id;
   const path = `/raised-alarms/${id}/actions/acknowledge`;
-  t.equal((await bench.ask("POST", path)).status, 200);
+  t.equal((await bench.request("POST", path)).status, 200);
   t.match(await bench.list(), [{ acknowledgedBy: "id-of-admin" }]);
   await bench.pass(7_200_000);
   t.equal(sink.posted.length, 2);

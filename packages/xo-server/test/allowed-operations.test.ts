@@ -27,7 +27,7 @@ const allow = (action: string, ...ids: string[]): SelectingPrivilege => ({
   selector: `id:|(${ids.join(" ")})`,
 });
 
-function ask(rights: Rights, isAdmin = false) {
+function request(rights: Rights, isAdmin = false) {
   const inventory = slices();
   const dispatcher = createTestDispatcher(operations, {
     findObject: (id) => objects.get(id) as never,
@@ -55,7 +55,7 @@ t.test("rights decide per object which operations may be called", async (t) => {
     allow("read", "mine", "seen"),
     allow("operate", "mine"),
   ]);
-  t.same(await ask(rights), {
+  t.same(await request(rights), {
     mine: ["vm.start"],
     seen: [],
     hidden: [],
@@ -65,7 +65,7 @@ t.test("rights decide per object which operations may be called", async (t) => {
 
 t.test("an administrator may do all that exists", async (t) => {
   const all = ["vm.start", "vm.delete", "vm.copy", "user.create"];
-  const answer = (await ask(Rights.all, true)) as Record<string, string[]>;
+  const answer = (await request(Rights.all, true)) as Record<string, string[]>;
   t.same(answer["hidden"], all);
   t.same(answer["gone"], ["user.create"]);
 });

@@ -348,18 +348,18 @@ t.test("a server forwards without secrets, and shows it", async (t) => {
     `audit: {forward: [{name: siem, url: "tcp://127.0.0.1:${receiver.port}"}]}`,
   );
   const admin = await (await server.connect()).signIn();
-  await admin.ask("user.create", { email: "ada", password: "hunter22" });
+  await admin.request("user.create", { email: "ada", password: "hunter22" });
   await until(() => receiver.messages.length === 2);
   t.same(operationsOf(receiver.messages), ["session.signIn", "user.create"]);
   const all = receiver.messages.join("");
   for (const secret of ["hunter22", ADMIN_PASSWORD])
     t.notOk(all.includes(secret));
   const isCurrent = async () => {
-    const [status] = (await admin.ask("audit.getForwarding")) as unknown[];
+    const [status] = (await admin.request("audit.getForwarding")) as unknown[];
     return (status as { state: string }).state === "current";
   };
   await until(isCurrent);
-  t.match(await admin.ask("audit.getForwarding"), [
+  t.match(await admin.request("audit.getForwarding"), [
     {
       name: "siem",
       address: `tcp://127.0.0.1:${receiver.port}`,

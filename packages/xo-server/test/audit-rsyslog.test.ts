@@ -50,7 +50,10 @@ t.test("rsyslog reads what is forwarded", { skip }, async (t) => {
     `audit: {forward: [{name: rsyslog, url: "tcp://127.0.0.1:${rsyslog.port}"}]}`,
   );
   const admin = await (await server.connect()).signIn();
-  await admin.ask("user.create", { email: "\u00e4da", password: "hunter22" });
+  await admin.request("user.create", {
+    email: "\u00e4da",
+    password: "hunter22",
+  });
   await admin.call("user.delete", { id: "nobody" });
   await until(() => rsyslog.lines().length === 3);
   const [signIn, create, remove] = rsyslog.lines();
@@ -61,7 +64,7 @@ t.test("rsyslog reads what is forwarded", { skip }, async (t) => {
   });
   t.match(remove, /\|user\.delete\|13\|warning\|.*"NO_SUCH_OBJECT"/);
   await until(async () => {
-    const [status] = (await admin.ask("audit.getForwarding")) as {
+    const [status] = (await admin.request("audit.getForwarding")) as {
       state: string;
     }[];
     return status!.state === "current";

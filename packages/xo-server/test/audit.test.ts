@@ -29,13 +29,13 @@ t.test("changes are audited, without secrets", async (t) => {
   const folder = await dataFolder(t);
   const { connect, stop, lines } = await startTestServer(t, yaml(folder));
   const admin = await (await connect()).signIn();
-  const token = (await admin.ask("token.create", {})) as string;
+  const token = (await admin.request("token.create", {})) as string;
   const user = { email: "ada", password: "hunter22" };
-  const id = await admin.ask("user.create", user);
-  await admin.ask("user.delete", { id });
+  const id = await admin.request("user.create", user);
+  await admin.request("user.delete", { id });
   t.match(await admin.call("user.delete", { id }), { error: { code: 1 } });
   t.match(await admin.call("user.delete", {}), { error: { code: 10 } });
-  await admin.ask("user.getAll");
+  await admin.request("user.getAll");
   await stop();
   const store = await openStore(settings(folder));
   t.teardown(() => store.close());
@@ -78,14 +78,16 @@ t.test("users and tokens exist after a restart", async (t) => {
   const folder = await dataFolder(t);
   const first = await startTestServer(t, yaml(folder));
   const admin = await (await first.connect()).signIn();
-  await admin.ask("user.create", { email: "ada", password: "ada" });
-  const token = await admin.ask("token.create", {});
+  await admin.request("user.create", { email: "ada", password: "ada" });
+  const token = await admin.request("token.create", {});
   await first.stop();
   const second = await startTestServer(t, yaml(folder), {
     env: { XO_ADMIN_PASSWORD: "another" },
   });
   const client = await second.connect();
-  t.match(await client.ask("session.signIn", { token }), { email: "admin" });
+  t.match(await client.request("session.signIn", { token }), {
+    email: "admin",
+  });
   await t.resolves(client.signIn("ada", "ada"));
   t.notMatch(second.lines.join(""), /Initial admin/);
 });
@@ -119,7 +121,10 @@ t.test("passwords have a minimum length", async (t) => {
   };
   const short = { email: "ada", password: "7 chars" };
   t.match(await admin.call("user.create", short), refused);
-  const id = await admin.ask("user.create", { ...short, password: "8 chars." });
+  const id = await admin.request("user.create", {
+    ...short,
+    password: "8 chars.",
+  });
   t.match(await admin.call("user.set", { id, password: "short" }), refused);
   const ada = await (await connect()).signIn("ada", "8 chars.");
   const change = { oldPassword: "8 chars.", newPassword: "short" };
@@ -134,7 +139,7 @@ t.test("refused calls are in the audit log, few of many", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const admin = await (await connect()).signIn();
-  await admin.ask("user.create", { email: "olga", password: "olga" });
+  await admin.request("user.create", { email: "olga", password: "olga" });
   const olga = await (await connect()).signIn("olga", "olga");
   const forbidden = { error: { code: 2 } };
   for (let i = 0; i < 30; i++)
@@ -146,7 +151,7 @@ t.test("refused calls are in the audit log, few of many", async (t) => {
   clock.pass(60_000);
   const ofOlga = async () =>
     (
-      (await admin.ask("audit.getRecords", {
+      (await admin.request("audit.getRecords", {
         filter: "subject:userName:olga",
       })) as {
         records: { event: string; data: object }[];
@@ -172,11 +177,14 @@ t.test("refused calls are in the audit log, few of many", async (t) => {
 t.test("a token made with a token ends with it", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const token = await admin.ask("token.create", { expiresIn: "1 hour" });
+  const token = await admin.request("token.create", { expiresIn: "1 hour" });
   const other = await connect();
-  await other.ask("session.signIn", { token });
-  await other.ask("token.create", { expiresIn: "180 days", description: "d" });
-  const all = (await admin.ask("user.getAuthenticationTokens")) as {
+  await other.request("session.signIn", { token });
+  await other.request("token.create", {
+    expiresIn: "180 days",
+    description: "d",
+  });
+  const all = (await admin.request("user.getAuthenticationTokens")) as {
     description?: string;
     expiration: number;
     created_at: number;

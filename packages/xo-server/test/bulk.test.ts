@@ -298,9 +298,9 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
       },
     }),
   });
-  const ask = (params: object, client = noClient) =>
+  const call = (params: object, client = noClient) =>
     dispatcher.call("bulk.run", params, { ...onBehalfOf(person), client });
-  return { ask, called, written, tasks, asked, users };
+  return { call, called, written, tasks, asked, users };
 }
 
 t.test(
@@ -331,9 +331,9 @@ t.test(
 );
 
 t.test("each is called as its caller would call it", async (t) => {
-  const { ask, called, written } = setUpMethods(t);
+  const { call, called, written } = setUpMethods(t);
   const params = { how: "well" };
-  const answer = ask({
+  const answer = call({
     method: "thing.do",
     ids: ["a", "b", "c", "a"],
     params,
@@ -359,8 +359,8 @@ t.test("each is called as its caller would call it", async (t) => {
 t.test(
   "the response is a task; a filter is evaluated once, within rights",
   async (t) => {
-    const { ask, tasks, asked } = setUpMethods(t);
-    const { taskId } = (await ask({
+    const { call, tasks, asked } = setUpMethods(t);
+    const { taskId } = (await call({
       method: "thing.do",
       filter: "tags:x",
       params: { how: "" },
@@ -377,7 +377,7 @@ t.test(
 t.test(
   "operations that cannot run on many objects are refused immediately",
   async (t) => {
-    const { ask, called } = setUpMethods(t);
+    const { call, called } = setUpMethods(t);
     const ids = ["a"];
     const method = "thing.do";
     for (const params of [
@@ -392,15 +392,15 @@ t.test(
       { method, ids, params: { id: "b" } },
       { method, ids: many(10_001) },
     ])
-      await t.rejects(ask(params), { code: "INVALID_PARAMETERS" });
+      await t.rejects(call(params), { code: "INVALID_PARAMETERS" });
     t.same(called, []);
   },
 );
 
 t.test("a disconnected user does nothing more", async (t) => {
-  const { ask, called, users } = setUpMethods(t);
+  const { call, called, users } = setUpMethods(t);
   users.get = () => undefined;
-  const answer = ask({
+  const answer = call({
     method: "thing.do",
     ids: ["a"],
     params: { how: "" },
@@ -411,13 +411,13 @@ t.test("a disconnected user does nothing more", async (t) => {
 });
 
 t.test("a caller without the right cannot store anything", async (t) => {
-  const { ask, called, tasks } = setUpMethods(t);
+  const { call, called, tasks } = setUpMethods(t);
   const params = { how: "" };
-  await t.rejects(ask({ method: "thing.do", ids: ["c", "d"], params }), {
+  await t.rejects(call({ method: "thing.do", ids: ["c", "d"], params }), {
     code: "NO_SUCH_OBJECT",
     data: { id: "c" },
   });
-  await t.rejects(ask({ method: "thing.do", ids: ["b"], params }), {
+  await t.rejects(call({ method: "thing.do", ids: ["b"], params }), {
     code: "FORBIDDEN",
   });
   for await (const page of tasks.list(ada)) t.same(page, []);
@@ -436,7 +436,7 @@ t.test("few items start in one turn of the event loop", async (t) => {
         callback();
       }),
   });
-  const { ask, users } = setUpMethods(t, bulkRuns);
+  const { call, users } = setUpMethods(t, bulkRuns);
   const { get } = users;
   // Looked up for each check of rights and each call.
   users.get = () => {
@@ -446,8 +446,8 @@ t.test("few items start in one turn of the event loop", async (t) => {
   const ids = many(5_000);
   const request = { method: "thing.do", params: { how: "" }, sync: true };
   const [none, some] = await Promise.allSettled([
-    ask({ ...request, ids, concurrency: 100 }),
-    ask({ ...request, ids: ["a", ...ids], concurrency: 100 }),
+    call({ ...request, ids, concurrency: 100 }),
+    call({ ...request, ids: ["a", ...ids], concurrency: 100 }),
   ]);
   t.match(none, { reason: { code: "NO_SUCH_OBJECT" } });
   t.match(some, { reason: { data: { result: { succeeded: 1 } } } });
@@ -457,16 +457,16 @@ t.test("few items start in one turn of the event loop", async (t) => {
 });
 
 t.test("a user runs ten bulk tasks at a time", async (t) => {
-  const { ask } = setUpMethods(t);
+  const { call } = setUpMethods(t);
   const request = { method: "thing.do", ids: ["a"], params: { how: "" } };
   const client = { ...noClient };
   const answers = await Promise.allSettled(
-    many(12).map(() => ask(request, client)),
+    many(12).map(() => call(request, client)),
   );
   const refused = answers.filter(({ status }) => status === "rejected");
   t.equal(refused.length, 2);
   t.match(refused[0], { reason: { code: "QUEUE_FULL" } });
   await settle();
   await settle();
-  await t.resolves(ask({ ...request, sync: true }, client));
+  await t.resolves(call({ ...request, sync: true }, client));
 });

@@ -54,7 +54,7 @@ t.test("each chat service receives a message in its format", async (t) => {
   t.equal(ntfy.headers["authorization"], "Bearer hush-token");
   t.match(JSON.parse(ntfy.text), { topic: "ops", priority: 5 });
 
-  const { value } = await bench.ask("GET", "/alarm-rules?fields=*");
+  const { value } = await bench.request("GET", "/alarm-rules?fields=*");
   t.notMatch(JSON.stringify(value), /hush|\/slack/);
   t.match(value, [
     { targets: [{ kind: "slack", host: new URL(sink.url).host }] },
@@ -71,18 +71,18 @@ t.test("an address is kept by id, its token only for its host", async (t) => {
   });
   const read = async () =>
     (
-      (await bench.ask("GET", `/alarm-rules/${id}`)).value as {
+      (await bench.request("GET", `/alarm-rules/${id}`)).value as {
         targets: { id: string; label?: string; hasToken: boolean }[];
       }
     ).targets[0]!;
   const target = await read();
   const set = async (change: object) => {
     const targets = [{ id: target.id, kind: "ntfy", ...change }];
-    return bench.ask("PATCH", `/alarm-rules/${id}`, { targets });
+    return bench.request("PATCH", `/alarm-rules/${id}`, { targets });
   };
   await set({ label: "#ops" });
   t.match(await read(), { label: "#ops", hasToken: true });
-  await bench.ask("POST", `/alarm-rules/${id}/actions/test`);
+  await bench.request("POST", `/alarm-rules/${id}/actions/test`);
   t.equal(sink.posted.at(-1)!.headers["authorization"], "Bearer hush");
   await set({ secretUrl: sink.url.replace("127.0.0.1", "localhost") });
   t.match(await read(), { hasToken: false });
@@ -100,7 +100,7 @@ t.test("a target is tested before the rule is stored", async (t) => {
   const bench = await startAlarmBench(t);
   const rule = { name: "draft", severity: "warning", on: HALTED };
   const test = (target: object, more: object = {}) =>
-    bench.ask("POST", "/alarm-rules/actions/test-target", {
+    bench.request("POST", "/alarm-rules/actions/test-target", {
       ...rule,
       ...more,
       target,
@@ -111,7 +111,7 @@ t.test("a target is tested before the rule is stored", async (t) => {
 
   const targets = [{ kind: "slack", secretUrl: sink.url }];
   const id = await bench.create({ on: HALTED, targets });
-  const { value } = await bench.ask("GET", `/alarm-rules/${id}`);
+  const { value } = await bench.request("GET", `/alarm-rules/${id}`);
   const stored = (value as { targets: { id: string }[] }).targets[0]!.id;
   t.match((await test({ id: stored, kind: "slack" }, { id })).value, {
     sent: true,
@@ -124,19 +124,23 @@ t.test("a target is tested before the rule is stored", async (t) => {
 
 t.test("the preview of a rule has a text and JSON per service", async (t) => {
   const bench = await startAlarmBench(t);
-  const { value } = await bench.ask("POST", "/alarm-rules/actions/preview", {
-    name: "full",
-    severity: "info",
-    on: {
-      kind: "statistic",
-      type: "SR",
-      metric: "physical_usage",
-      of: "size",
-      comparison: ">",
-      threshold: 0.9,
+  const { value } = await bench.request(
+    "POST",
+    "/alarm-rules/actions/preview",
+    {
+      name: "full",
+      severity: "info",
+      on: {
+        kind: "statistic",
+        type: "SR",
+        metric: "physical_usage",
+        of: "size",
+        comparison: ">",
+        threshold: 0.9,
+      },
+      event: "ended",
     },
-    event: "ended",
-  });
+  );
   t.match(value, {
     title: "[info] RESOLVED: full: example",
     tone: "resolved",

@@ -4,13 +4,13 @@ import { startTestServer } from "./test-server.js";
 t.test("admins carry the configuration to another server", async (t) => {
   const one = await startTestServer(t);
   const admin = await (await one.connect()).signIn();
-  await admin.ask("user.create", { email: "ada", password: "ada" });
+  await admin.request("user.create", { email: "ada", password: "ada" });
   for (const params of [{}, { passphrase: "short" }])
     t.match(await admin.call("xo.exportConfig", params), {
       error: { code: 10 },
     });
   const passphrase = "correct horse";
-  const { $getFrom } = (await admin.ask("xo.exportConfig", {
+  const { $getFrom } = (await admin.request("xo.exportConfig", {
     passphrase,
   })) as { $getFrom: string };
   const file = Buffer.from(await (await one.get($getFrom)).arrayBuffer());
@@ -19,7 +19,7 @@ t.test("admins carry the configuration to another server", async (t) => {
   const two = await startTestServer(t);
   const other = await (await two.connect()).signIn();
   const send = async (words: string) => {
-    const { $sendTo } = (await other.ask("xo.importConfig", {
+    const { $sendTo } = (await other.request("xo.importConfig", {
       passphrase: words,
     })) as { $sendTo: string };
     return two.get($sendTo, { method: "POST", body: file });

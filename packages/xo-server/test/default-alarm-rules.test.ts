@@ -23,7 +23,8 @@ t.test("a new server has alarm rules, once", async (t) => {
       createsDefaultRules: true,
     });
     const admin = await (await server.connect()).signIn();
-    const list = async () => (await admin.ask("alarmRule.getAll")) as Rule[];
+    const list = async () =>
+      (await admin.request("alarmRule.getAll")) as Rule[];
     return { admin, list };
   };
   let names: string[] = [];
@@ -36,13 +37,13 @@ t.test("a new server has alarm rules, once", async (t) => {
     for (const { id, name, on, forSeconds, targets } of rules) {
       t.same(targets, [], name);
       // As an administrator saves it: the condition is valid.
-      await admin.ask("alarmRule.set", { id, on, severity: "info" });
+      await admin.request("alarmRule.set", { id, on, severity: "info" });
       if (on.kind === "statistic") t.ok(on.clearsAt !== undefined, name);
       if (on.kind === "pool") t.equal(forSeconds, 60);
     }
     for (const { name, problem } of await list())
       t.equal(problem, undefined, name);
-    await admin.ask("alarmRule.delete", { id: rules[0]!.id });
+    await admin.request("alarmRule.delete", { id: rules[0]!.id });
   });
   await t.test("second start", async (t) => {
     const { list } = await start(t);
@@ -89,7 +90,7 @@ t.test("metrics of the server raise and clear alarms", async (t) => {
     { ...on, ...full, filter: "x" },
     { ...on, ...full, of: "size" },
   ]) {
-    const { status, value } = await bench.ask("POST", "/alarm-rules", {
+    const { status, value } = await bench.request("POST", "/alarm-rules", {
       name: "x",
       on: wrong,
     });
@@ -155,12 +156,12 @@ t.test("new rules have a duration and a hysteresis", async (t) => {
     [">", 0.76],
     ["<", 0.84],
   ] as const) {
-    const created = await bench.ask("POST", "/alarm-rules", {
+    const created = await bench.request("POST", "/alarm-rules", {
       name: "cpu",
       on: { ...on, comparison, threshold: 0.8 },
     });
     const { id } = created.value as { id: string };
-    const { value } = await bench.ask("GET", `/alarm-rules/${id}`);
+    const { value } = await bench.request("GET", `/alarm-rules/${id}`);
     t.match(value, { forSeconds: 60, on: { clearsAt } });
   }
 });
@@ -184,8 +185,8 @@ t.test("a notice has pool, condition and link", async (t) => {
     rule: { on: { filter: HALTED_FILTER }, forSeconds: 0 },
     alarms: [{ pool: "pool p", url: "https://xo.example/#/vms/vm%201" }],
   });
-  await bench.ask("PATCH", `/alarm-rules/${id}`, { targets: [] });
-  const { status, value } = await bench.ask(
+  await bench.request("PATCH", `/alarm-rules/${id}`, { targets: [] });
+  const { status, value } = await bench.request(
     "POST",
     `/alarm-rules/${id}/actions/test`,
   );

@@ -10,7 +10,7 @@ t.test(
   async (t) => {
     const server = await startTestServer(t);
     const admin = await (await server.connect()).signIn();
-    const offer = (await admin.ask("diagnostics.recordCpuProfile", {
+    const offer = (await admin.request("diagnostics.recordCpuProfile", {
       seconds: 1,
     })) as { $getFrom: string };
     t.match(offer.$getFrom, /\/xo-server\.cpuprofile$/);
@@ -29,11 +29,11 @@ t.test(
     t.match(await admin.call("diagnostics.recordCpuProfile", tooLong), {
       error: { code: 10 },
     });
-    const { records } = (await admin.ask("audit.getRecords", {
+    const { records } = (await admin.request("audit.getRecords", {
       operation: "diagnostics.recordCpuProfile",
     })) as { records: unknown[] };
     t.match(records, [{ data: { outcome: "success" } }]);
-    await admin.ask("user.create", { email: "ada", password: "p" });
+    await admin.request("user.create", { email: "ada", password: "p" });
     const ada = await (await server.connect()).signIn("ada", "p");
     for (const method of ["recordCpuProfile", "writeHeapSnapshot"])
       t.match(await ada.call(`diagnostics.${method}`), { error: { code: 2 } });

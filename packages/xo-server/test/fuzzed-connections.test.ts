@@ -167,7 +167,7 @@ t.test("frames that break the protocol end their connection", async (t) => {
     line.socket.destroy();
   }
   t.type(
-    await (await connectClient()).ask("system.getServerVersion"),
+    await (await connectClient()).request("system.getServerVersion"),
     "string",
   );
 });
@@ -184,7 +184,7 @@ t.test("a flood of pings without reading is cut off, or borne", async (t) => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.type(
-    await (await connectClient()).ask("system.getServerVersion"),
+    await (await connectClient()).request("system.getServerVersion"),
     "string",
   );
   line.socket.destroy();
@@ -224,7 +224,7 @@ t.test("damaged streams of bytes affect no other stream", async (t) => {
     await line.closed;
   }
   t.type(
-    await (await connectClient()).ask("system.getServerVersion"),
+    await (await connectClient()).request("system.getServerVersion"),
     "string",
   );
   t.notMatch(lines.join(""), /failed|TypeError|uncaught/);

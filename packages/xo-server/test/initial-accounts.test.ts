@@ -37,7 +37,7 @@ function fakeSimulator() {
 /** The call is recorded in the audit log before it begins. */
 async function untilOpening(admin: TestClient): Promise<void> {
   for (;;) {
-    const { demo } = (await admin.ask("system.getFirstRun")) as {
+    const { demo } = (await admin.request("system.getFirstRun")) as {
       demo: string;
     };
     if (demo === "opening") return;
@@ -48,29 +48,29 @@ t.test("an admin without pools may add some, or open the demo", async (t) => {
   const simulator = fakeSimulator();
   const { connect, pools } = await startTestServer(t, "", simulator);
   const admin = await (await connect()).signIn();
-  const firstRun = () => admin.ask("system.getFirstRun");
+  const firstRun = () => admin.request("system.getFirstRun");
   t.same(await firstRun(), {
     pools: 0,
     servers: 0,
     canAddPools: true,
     demo: "closed",
   });
-  const opening = admin.ask("server.openDemo", { profiles: ["B", "C"] });
+  const opening = admin.request("server.openDemo", { profiles: ["B", "C"] });
   await untilOpening(admin);
   t.match(await admin.call("server.openDemo"), { error: { code: 16 } });
   simulator.begin();
   t.same(await opening, ["b", "c"]);
   t.same(simulator.started, [["B", "C"]]);
   t.match(await firstRun(), { pools: 2, servers: 2, demo: "open" });
-  t.match(await admin.ask("server.getAll"), [
+  t.match(await admin.request("server.getAll"), [
     { id: "b", origin: "demo" },
     { id: "c", origin: "demo" },
   ]);
-  t.equal(await admin.ask("server.closeDemo"), true);
+  t.equal(await admin.request("server.closeDemo"), true);
   t.ok(pools.every(({ stopped }) => stopped));
   t.equal(simulator.stopped(), 1);
   t.match(await firstRun(), { pools: 0, demo: "closed" });
-  t.equal(await admin.ask("server.closeDemo"), false);
+  t.equal(await admin.request("server.closeDemo"), false);
 });
 
 t.test("a demo that does not start can be opened again", async (t) => {
@@ -81,8 +81,8 @@ t.test("a demo that does not start can be opened again", async (t) => {
   await untilOpening(admin);
   simulator.fail();
   t.match(await opening, { error: { message: /ended with code 1/ } });
-  t.match(await admin.ask("system.getFirstRun"), { demo: "closed" });
-  const again = admin.ask("server.openDemo");
+  t.match(await admin.request("system.getFirstRun"), { demo: "closed" });
+  const again = admin.request("server.openDemo");
   await untilOpening(admin);
   simulator.begin();
   t.same(await again, ["c"]);
@@ -96,8 +96,10 @@ t.test("ids of simulated pools exist nowhere else", async (t) => {
   const config = "pools: [{ label: c, hosts: [192.0.2.1], password: x }]";
   const { connect } = await startTestServer(t, config, simulator);
   const admin = await (await connect()).signIn();
-  t.match(await admin.ask("server.getAll"), [{ id: "c", origin: "config" }]);
-  const opening = admin.ask("server.openDemo");
+  t.match(await admin.request("server.getAll"), [
+    { id: "c", origin: "config" },
+  ]);
+  const opening = admin.request("server.openDemo");
   await untilOpening(admin);
   simulator.begin();
   t.same(await opening, ["c-2"]);
@@ -106,13 +108,13 @@ t.test("ids of simulated pools exist nowhere else", async (t) => {
 t.test("users may not, and not every program can", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  t.match(await admin.ask("system.getFirstRun"), { demo: "unavailable" });
+  t.match(await admin.request("system.getFirstRun"), { demo: "unavailable" });
   t.match(await admin.call("server.openDemo"), {
     error: { message: /there is no simulator here/ },
   });
-  await admin.ask("user.create", { email: "ada", password: "ada" });
+  await admin.request("user.create", { email: "ada", password: "ada" });
   const ada = await (await connect()).signIn("ada", "ada");
-  t.match(await ada.ask("system.getFirstRun"), { canAddPools: false });
+  t.match(await ada.request("system.getFirstRun"), { canAddPools: false });
   t.match(await ada.call("server.openDemo"), { error: { code: 2 } });
 });
 
@@ -134,7 +136,7 @@ t.test("a demo with a data directory keeps its users", async (t) => {
   await t.test("first start", async (t) => {
     const { connect } = await startDemo(t);
     const admin = await (await connect()).signIn();
-    await admin.ask("user.create", { email: "ada", password: "secret" });
+    await admin.request("user.create", { email: "ada", password: "secret" });
   });
   t.same(
     (await readdir(demoDataDir)).filter((name) => /db$|key$/.test(name)),

@@ -39,7 +39,7 @@ async function start(t: Test) {
 
 async function ended(admin: TestClient, id: string): Promise<Run> {
   for (;;) {
-    const run = (await admin.ask("jobRun.get", { id })) as Run;
+    const run = (await admin.request("jobRun.get", { id })) as Run;
     if (run.status !== "pending") return run;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -48,17 +48,23 @@ async function ended(admin: TestClient, id: string): Promise<Run> {
 t.test("a job is created, changed and deleted", async (t) => {
   const { admin } = await start(t);
   const job = { ...call("group.create", { name: "g" }), timeout: 60_000 };
-  const id = (await admin.ask("job.create", { job })) as string;
-  const [me] = (await admin.ask("user.getAll")) as { id: string }[];
-  t.same(await admin.ask("job.get", { id }), { ...job, id, userId: me!.id });
+  const id = (await admin.request("job.create", { job })) as string;
+  const [me] = (await admin.request("user.getAll")) as { id: string }[];
+  t.same(await admin.request("job.get", { id }), {
+    ...job,
+    id,
+    userId: me!.id,
+  });
   t.ok(
-    await admin.ask("job.set", { job: { id, name: "other", timeout: null } }),
+    await admin.request("job.set", {
+      job: { id, name: "other", timeout: null },
+    }),
   );
   const { timeout, ...rest } = { ...job, id, userId: me!.id, name: "other" };
   t.ok(timeout);
-  t.same(await admin.ask("job.getAll"), [rest]);
-  t.ok(await admin.ask("job.delete", { id }));
-  t.same(await admin.ask("job.getAll"), []);
+  t.same(await admin.request("job.getAll"), [rest]);
+  t.ok(await admin.request("job.delete", { id }));
+  t.same(await admin.request("job.getAll"), []);
   t.match(await admin.call("job.get", { id }), { error: { code: 1 } });
 });
 
@@ -91,13 +97,13 @@ t.test("an invalid job is refused", async (t) => {
 t.test("a job calls an operation for each of its parameters", async (t) => {
   const { admin } = await start(t);
   const job = call("group.create", { name: "a" }, { name: "b" }, { name: "a" });
-  const id = await admin.ask("job.create", { job });
-  const plan = await admin.ask("job.plan", { id });
+  const id = await admin.request("job.create", { job });
+  const plan = await admin.request("job.plan", { id });
   t.match(plan, {
     total: 3,
     calls: [{ method: "group.create", params: { name: "a" } }, {}, {}],
   });
-  const { runId } = (await admin.ask("job.runNow", { id })) as {
+  const { runId } = (await admin.request("job.runNow", { id })) as {
     runId: string;
   };
   const run = await ended(admin, runId);
@@ -112,12 +118,12 @@ t.test("a job calls an operation for each of its parameters", async (t) => {
   t.match(await admin.call("job.runNow", { id, wait: true }), {
     error: { message: /failed/ },
   });
-  const { runs } = (await admin.ask("jobRun.list", {
+  const { runs } = (await admin.request("jobRun.list", {
     jobId: id,
     limit: 1,
   })) as { runs: Run[] };
   t.match(runs, [{ status: "failure", failed: 3 }]);
-  const { records } = (await admin.ask("audit.getRecords", {
+  const { records } = (await admin.request("audit.getRecords", {
     operation: "group.create",
   })) as { records: object[] };
   t.match(records[0], {
@@ -128,7 +134,7 @@ t.test("a job calls an operation for each of its parameters", async (t) => {
 t.test("a job has the rights that its user has then", async (t) => {
   const { admin } = await start(t);
   const user = async (name: string) =>
-    (await admin.ask("user.create", {
+    (await admin.request("user.create", {
       email: name,
       password: "long enough",
       permission: "admin",
@@ -136,19 +142,19 @@ t.test("a job has the rights that its user has then", async (t) => {
   const ada = await user("ada");
   const eve = await user("eve");
   const jobOf = (userId: string, name: string) =>
-    admin.ask("job.create", {
+    admin.request("job.create", {
       job: { ...call("group.create", { name }), userId },
     });
   const [adas, eves] = [await jobOf(ada, "one"), await jobOf(eve, "two")];
-  t.ok(await admin.ask("job.runNow", { id: adas, wait: true }));
-  await admin.ask("user.set", { id: ada, permission: "none" });
-  await admin.ask("user.delete", { id: eve });
+  t.ok(await admin.request("job.runNow", { id: adas, wait: true }));
+  await admin.request("user.set", { id: ada, permission: "none" });
+  await admin.request("user.delete", { id: eve });
   for (const [id, reason] of [
     [adas, /FORBIDDEN/],
     [eves, /user of the job was deleted|FORBIDDEN/],
   ] as const) {
     t.ok((await admin.call("job.runNow", { id, wait: true })).error);
-    const { runs } = (await admin.ask("jobRun.list", { jobId: id })) as {
+    const { runs } = (await admin.request("jobRun.list", { jobId: id })) as {
       runs: Run[];
     };
     t.equal(runs[0]?.status, "failure");
@@ -159,30 +165,30 @@ t.test("a job has the rights that its user has then", async (t) => {
 t.test("secrets of a job are hidden, and used", async (t) => {
   const { admin, rest, connect } = await start(t);
   const params = { email: "ada", password: "hush hush hush" };
-  const id = await admin.ask("job.create", {
+  const id = await admin.request("job.create", {
     job: call("user.create", params),
   });
   const logText = async () =>
     JSON.stringify([
-      await admin.ask("job.get", { id }),
-      await admin.ask("job.getAll"),
-      await admin.ask("job.plan", { id }),
+      await admin.request("job.get", { id }),
+      await admin.request("job.getAll"),
+      await admin.request("job.plan", { id }),
       await (await rest("GET", "/jobs?fields=*")).json(),
       await (await rest("GET", "/job-runs?fields=*")).json(),
       await (await rest("GET", "/tasks?fields=*")).json(),
-      await admin.ask("audit.getRecords", {}),
+      await admin.request("audit.getRecords", {}),
     ]);
   // Sent back as it was shown, it stays.
-  const shown = (await admin.ask("job.get", { id })) as object;
-  await admin.ask("job.set", { job: { ...shown, name: "again" } });
-  await admin.ask("job.runNow", { id, wait: true });
+  const shown = (await admin.request("job.get", { id })) as object;
+  await admin.request("job.set", { job: { ...shown, name: "again" } });
+  await admin.request("job.runNow", { id, wait: true });
   t.notMatch(await logText(), "hush");
   t.ok(await (await connect()).signIn(params.email, params.password));
 });
 
 t.test("a job has schedules", async (t) => {
   const { admin } = await start(t);
-  const jobId = await admin.ask("job.create", {
+  const jobId = await admin.request("job.create", {
     job: call("group.create", { name: "g" }),
   });
   const input = {
@@ -191,7 +197,9 @@ t.test("a job has schedules", async (t) => {
     timezone: "Europe/Paris",
     name: "n",
   };
-  const created = (await admin.ask("schedule.create", input)) as { id: string };
+  const created = (await admin.request("schedule.create", input)) as {
+    id: string;
+  };
   const whole = {
     ...input,
     enabled: true,
@@ -200,20 +208,20 @@ t.test("a job has schedules", async (t) => {
   };
   t.same(created, { ...whole, id: created.id });
   t.ok(
-    await admin.ask("schedule.set", {
+    await admin.request("schedule.set", {
       id: created.id,
       enabled: false,
       timezone: null,
       name: null,
     }),
   );
-  t.match(await admin.ask("schedule.get", { id: created.id }), {
+  t.match(await admin.request("schedule.get", { id: created.id }), {
     enabled: false,
     name: "",
     timezone: undefined,
   });
-  await admin.ask("schedule.create", { jobId, cron: "@weekly" });
-  t.equal(((await admin.ask("schedule.getAll")) as object[]).length, 2);
+  await admin.request("schedule.create", { jobId, cron: "@weekly" });
+  t.equal(((await admin.request("schedule.getAll")) as object[]).length, 2);
   for (const wrong of [
     ...[{ cron: "x" }, { cron: "61 * * * *" }, { timezone: "Mars/Base" }],
     { missed: "twice" },
@@ -228,14 +236,16 @@ t.test("a job has schedules", async (t) => {
   t.match(await admin.call("schedule.create", { ...input, jobId: "x" }), {
     error: { code: 1 },
   });
-  t.ok(await admin.ask("schedule.runSequence", { schedules: [created.id] }));
-  const { runs } = (await admin.ask("jobRun.list", {})) as { runs: Run[] };
+  t.ok(
+    await admin.request("schedule.runSequence", { schedules: [created.id] }),
+  );
+  const { runs } = (await admin.request("jobRun.list", {})) as { runs: Run[] };
   t.match(runs, [{ status: "success", scheduleId: created.id }]);
-  t.ok(await admin.ask("schedule.delete", { id: created.id }));
-  await admin.ask("job.delete", { id: jobId });
-  t.same(await admin.ask("schedule.getAll"), []);
+  t.ok(await admin.request("schedule.delete", { id: created.id }));
+  await admin.request("job.delete", { id: jobId });
+  t.same(await admin.request("schedule.getAll"), []);
   t.equal(
-    ((await admin.ask("jobRun.list", {})) as { runs: Run[] }).runs.length,
+    ((await admin.request("jobRun.list", {})) as { runs: Run[] }).runs.length,
     1,
     "the log stays",
   );
@@ -246,12 +256,12 @@ t.test("a sequence stops at the first job that fails", async (t) => {
   const ids: string[] = [];
   for (const name of ["a", "a", "b"])
     ids.push(
-      (await admin.ask("job.create", {
+      (await admin.request("job.create", {
         job: call("group.create", { name }),
       })) as string,
     );
   t.ok((await admin.call("job.runSequence", { idSequence: ids })).error);
-  const groups = (await admin.ask("group.getAll")) as { name: string }[];
+  const groups = (await admin.request("group.getAll")) as { name: string }[];
   t.same(
     groups.map(({ name }) => name),
     ["a"],
@@ -260,9 +270,9 @@ t.test("a sequence stops at the first job that fails", async (t) => {
 
 t.test("a job may be a sequence of schedules, but not of itself", async (t) => {
   const { admin } = await start(t);
-  const create = (job: object) => admin.ask("job.create", { job });
+  const create = (job: object) => admin.request("job.create", { job });
   const schedule = async (jobId: unknown) =>
-    (await admin.ask("schedule.create", { jobId, cron: "@yearly" })) as {
+    (await admin.request("schedule.create", { jobId, cron: "@yearly" })) as {
       id: string;
     };
   const created = await schedule(
@@ -270,17 +280,19 @@ t.test("a job may be a sequence of schedules, but not of itself", async (t) => {
   );
   const schedules = [created.id];
   const sequence = await create(call("schedule.runSequence", { schedules }));
-  t.ok(await admin.ask("job.runNow", { id: sequence, wait: true }));
-  t.equal(((await admin.ask("group.getAll")) as object[]).length, 1);
+  t.ok(await admin.request("job.runNow", { id: sequence, wait: true }));
+  t.equal(((await admin.request("group.getAll")) as object[]).length, 1);
   const own = await schedule(sequence);
-  await admin.ask("job.set", {
+  await admin.request("job.set", {
     job: {
       id: sequence,
       paramsVector: set({ schedules: [own.id] }),
     },
   });
   await admin.call("job.runNow", { id: sequence, wait: true });
-  const { runs } = (await admin.ask("jobRun.list", { jobId: sequence })) as {
+  const { runs } = (await admin.request("jobRun.list", {
+    jobId: sequence,
+  })) as {
     runs: Run[];
   };
   t.match(
@@ -348,7 +360,7 @@ t.test("jobs are a part of the REST API", async (t) => {
 
 t.test("jobs are for admins", async (t) => {
   const { admin, connect } = await start(t);
-  await admin.ask("user.create", { email: "bob", password: "long enough" });
+  await admin.request("user.create", { email: "bob", password: "long enough" });
   const bob = await (await connect()).signIn("bob", "long enough");
   const id = "x";
   const job = call("group.create", { name: "g" });

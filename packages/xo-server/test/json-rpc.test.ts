@@ -81,14 +81,14 @@ const context: CallContext = {
   address: "192.0.2.7",
 };
 
-async function ask(message: unknown): Promise<unknown> {
+async function send(message: unknown): Promise<unknown> {
   const text = typeof message === "string" ? message : JSON.stringify(message);
   const answer = await handler.handle(text, context);
   return answer === undefined ? undefined : JSON.parse(await textOf(answer));
 }
 
 const call = (method: string, params?: unknown, id: unknown = 1) =>
-  ask({ jsonrpc: "2.0", id, method, params });
+  send({ jsonrpc: "2.0", id, method, params });
 
 t.test("a call is answered with its id, 0 and texts included", async (t) => {
   t.same(await call("test.add", { a: 2, b: 3 }, 0), {
@@ -106,9 +106,9 @@ t.test("a method without a result answers true", async (t) => {
 t.test("a result that is JSON already is passed on as it is", async (t) => {
   const raw = { jsonrpc: "2.0", id: "r", method: "test.raw" };
   const result = { jsonrpc: "2.0", id: "r", result: { a: "é" } };
-  t.same(await ask(raw), result);
-  t.same(await ask([raw]), [result]);
-  t.match(await ask([raw, { ...raw, method: "test.nothing" }]), [
+  t.same(await send(raw), result);
+  t.same(await send([raw]), [result]);
+  t.match(await send([raw, { ...raw, method: "test.nothing" }]), [
     result,
     { id: "r", result: true },
   ]);
@@ -119,9 +119,9 @@ t.test("a result that is JSON already is passed on as it is", async (t) => {
 t.test("a result created while it is sent is part of one frame", async (t) => {
   const stream = { jsonrpc: "2.0", id: 7, method: "test.stream" };
   const result = { jsonrpc: "2.0", id: 7, result: { a: "é" } };
-  t.same(await ask(stream), result);
-  t.same(await ask([stream]), [result]);
-  t.match(await ask([stream, { ...stream, method: "test.raw" }, stream]), [
+  t.same(await send(stream), result);
+  t.same(await send([stream]), [result]);
+  t.match(await send([stream, { ...stream, method: "test.raw" }, stream]), [
     result,
     result,
     result,
@@ -156,25 +156,25 @@ t.test("a name with a question mark is read, or dropped", async (t) => {
 
 t.test("a notification is not answered, whatever becomes of it", async (t) => {
   for (const method of ["test.add", "test.bug", "test.unknown"])
-    t.equal(await ask({ jsonrpc: "2.0", method }), undefined);
+    t.equal(await send({ jsonrpc: "2.0", method }), undefined);
 });
 
 t.test("a batch is answered with a list", async (t) => {
   const one = { jsonrpc: "2.0", id: 1, method: "test.nothing" };
-  t.match(await ask([one]), [{ id: 1, result: true }]);
+  t.match(await send([one]), [{ id: 1, result: true }]);
   t.match(
-    await ask([one, { ...one, id: undefined }, null, { ...one, id: 2 }]),
+    await send([one, { ...one, id: undefined }, null, { ...one, id: 2 }]),
     [{ id: 1 }, { id: null, error: { code: -32600 } }, { id: 2 }],
   );
-  t.equal(await ask([{ ...one, id: undefined }]), undefined);
-  t.match(await ask([]), { error: { code: -32600 } });
-  t.match(await ask(new Array(101).fill(one)), { error: { code: -32600 } });
+  t.equal(await send([{ ...one, id: undefined }]), undefined);
+  t.match(await send([]), { error: { code: -32600 } });
+  t.match(await send(new Array(101).fill(one)), { error: { code: -32600 } });
 });
 
 t.test("an invalid request is reported", async (t) => {
-  t.match(await ask("{"), { id: null, error: { code: -32700 } });
+  t.match(await send("{"), { id: null, error: { code: -32700 } });
   for (const message of ["null", "1", '"x"', "{}", '{"method":"test.add"}'])
-    t.match(await ask(message), { error: { code: -32600 } }, message);
+    t.match(await send(message), { error: { code: -32600 } }, message);
 });
 
 t.test("errors are those of the table", async (t) => {

@@ -53,7 +53,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
       };
       t.match(authProviders.ldap.id, /^[\da-f-]{36}$/);
       t.match((await tryAs("ADA", "ada-secret")).result, { id }, "in any case");
-      const users = await (await admin()).ask("user.getAll");
+      const users = await (await admin()).request("user.getAll");
       t.equal((users as unknown[]).length, 2);
     },
   );
@@ -97,7 +97,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
       clock.pass(60_000);
     }
     t.match(await tryAs("ada", "ada-secret"), { result: { email: "ada" } });
-    const users = await (await admin()).ask("user.getAll");
+    const users = await (await admin()).request("user.getAll");
     t.equal((users as unknown[]).length, 2);
   });
 
@@ -131,11 +131,11 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     };
     const { tryAs, admin } = await setUp(t, { slapd, ldap });
     const root = await admin();
-    const local = await root.ask("group.create", { name: "local" });
+    const local = await root.request("group.create", { name: "local" });
     const { result } = await tryAs("ada", "ada-secret");
     const { id: ada } = result as { id: string };
     const groups = async () =>
-      (await root.ask("group.getAll")) as {
+      (await root.request("group.getAll")) as {
         id: string;
         name: string;
         users: string[];
@@ -148,11 +148,11 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     t.match(result, { permission: "admin" });
     t.same((await named("local")).users, [], "ours is not theirs");
     const { id: bosses } = await named("bosses");
-    await root.ask("group.addUser", { id: local, userId: ada });
+    await root.request("group.addUser", { id: local, userId: ada });
     const { result: ben } = await tryAs("ben", "ben-secret");
     const { id: benId } = ben as { id: string };
-    await root.ask("group.addUser", { id: bosses, userId: benId });
-    await root.ask("user.set", { id: benId, permission: "admin" });
+    await root.request("group.addUser", { id: bosses, userId: benId });
+    await root.request("user.set", { id: benId, permission: "admin" });
     const { result: again } = await tryAs("ben", "ben-secret");
     t.match(again, { permission: "none" });
     t.same(
@@ -170,14 +170,16 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     };
     const { tryAs, admin, connect, lines } = await setUp(t, { slapd, ldap });
     const root = await admin();
-    const { id: rootId } = (await root.ask("session.getUser")) as {
+    const { id: rootId } = (await root.request("session.getUser")) as {
       id: string;
     };
     const ben = await connect();
     const signIn = { username: "ben", password: "ben-secret" };
-    const { id } = (await ben.ask("session.signIn", signIn)) as { id: string };
-    await root.ask("user.set", { id, permission: "admin" });
-    await ben.ask("user.set", { id: rootId, permission: "none" });
+    const { id } = (await ben.request("session.signIn", signIn)) as {
+      id: string;
+    };
+    await root.request("user.set", { id, permission: "admin" });
+    await ben.request("user.set", { id: rootId, permission: "none" });
     t.match(await tryAs("ben", "ben-secret"), {
       result: { permission: "admin" },
     });
@@ -186,7 +188,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
       await ben.call("user.removeAuthProvider", { id, authProvider: "ldap" }),
       { error: { data: { code: "LAST_ADMIN" } } },
     );
-    await ben.ask("user.set", { id: rootId, permission: "admin" });
+    await ben.request("user.set", { id: rootId, permission: "admin" });
     t.match(await tryAs("ben", "ben-secret"), {
       result: { permission: "none" },
     });
@@ -203,7 +205,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     };
     const { tryAs, admin } = await setUp(t, { slapd, ldap });
     const { result } = await tryAs("ben", "ben-secret");
-    const groups = await (await admin()).ask("group.getAll");
+    const groups = await (await admin()).request("group.getAll");
     t.match(groups, [{ name: "unix", users: [(result as { id: string }).id] }]);
   });
 

@@ -87,7 +87,7 @@ t.test("requests are bound by address and by user", async (t) => {
     return (await Promise.all(all)).map(({ status }) => status);
   };
   const client = await (await server.connect()).signIn();
-  const token = String(await client.ask("token.create"));
+  const token = String(await client.request("token.create"));
   const cookie = { headers: { cookie: `authenticationToken=${token}` } };
   t.ok((await statuses("/rest/v0/vms", cookie)).includes(429));
   t.ok((await hits(server, "request_rate_user")) >= 1);
@@ -124,7 +124,7 @@ t.test("of too many guests the oldest is closed, no user", async (t) => {
   const [oldest] = [await server.connect(), await server.connect()];
   await server.connect();
   t.equal(await oldest.closed, 1001);
-  t.type(await user.ask("session.getUser"), "object");
+  t.type(await user.request("session.getUser"), "object");
   t.equal(await hits(server, "guest_sockets"), 1);
 });
 
@@ -182,7 +182,7 @@ t.test("event streams are bound by user", async (t) => {
     "http: { maxEventStreamsPerUser: 1 }",
   );
   const client = await (await server.connect()).signIn();
-  const token = String(await client.ask("token.create"));
+  const token = String(await client.request("token.create"));
   const ending = new AbortController();
   const init = {
     headers: { cookie: `authenticationToken=${token}` },

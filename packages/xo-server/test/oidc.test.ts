@@ -162,7 +162,12 @@ t.test("groups and administrators follow the provider", async (t) => {
   t.match(await me(browser), { permission: "admin" });
   const root = await admin();
   const names = async () =>
-    ((await root.ask("group.getAll")) as { name: string; users: string[] }[])
+    (
+      (await root.request("group.getAll")) as {
+        name: string;
+        users: string[];
+      }[]
+    )
       .filter(({ users }) => users.length > 0)
       .map(({ name }) => name)
       .toSorted();
@@ -192,7 +197,9 @@ t.test(
       /user &quot;admin&quot; exists and is not linked/,
     );
     t.match(lines.join(""), /user .*admin.* exists and is not linked/);
-    t.match(await (await admin()).ask("session.getUser"), { email: "admin" });
+    t.match(await (await admin()).request("session.getUser"), {
+      email: "admin",
+    });
     provider.users.set("ben", { preferred_username: "<b>&\"'" });
     provider.account = "ben";
     await signIn();

@@ -7,14 +7,14 @@ t.test("a new password ends existing sessions", async (t) => {
   const { connect } = await startTestServer(t, "", { clock });
   const mine = await (await connect()).signIn();
   const other = await (await connect()).signIn();
-  const token = await mine.ask("token.create", {});
+  const token = await mine.request("token.create", {});
   const passwords = { oldPassword: "wrong", newPassword: "battery staple" };
   t.match(await mine.call("user.changePassword", passwords), {
     error: { code: 3 },
   });
   clock.pass(2000);
   t.equal(
-    await mine.ask("user.changePassword", {
+    await mine.request("user.changePassword", {
       ...passwords,
       oldPassword: ADMIN_PASSWORD,
     }),
@@ -26,15 +26,18 @@ t.test("a new password ends existing sessions", async (t) => {
     error: { code: 3 },
   });
   t.match(await client.signIn("admin", "battery staple"), {});
-  t.match(await mine.ask("session.getUser"), { email: "admin" });
+  t.match(await mine.request("session.getUser"), { email: "admin" });
 });
 
 t.test("an admin sets another's password", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("user.create", { email: "ada", password: "one" });
+  const id = await admin.request("user.create", {
+    email: "ada",
+    password: "one",
+  });
   const ada = await (await connect()).signIn("ada", "one");
-  t.equal(await admin.ask("user.set", { id, password: "two" }), true);
+  t.equal(await admin.request("user.set", { id, password: "two" }), true);
   t.equal(await ada.closed, 1001);
   await t.resolves((await connect()).signIn("ada", "two"));
 });

@@ -27,16 +27,16 @@ t.test("the server's last hour can be read, and only new values", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const admin = await (await connect()).signIn();
-  const ask = async (params?: object) =>
-    (await admin.ask("system.getPerformance", params)) as {
+  const request = async (params?: object) =>
+    (await admin.request("system.getPerformance", params)) as {
       intervalMs: number;
       times: number[];
       columns: Record<string, number[]>;
     };
-  t.same((await ask()).times, []);
+  t.same((await request()).times, []);
   const begun = clock.now();
   clock.pass(20_000);
-  const { intervalMs, times, columns } = await ask();
+  const { intervalMs, times, columns } = await request();
   t.equal(intervalMs, 10_000);
   t.same(times, [begun + 10_000, begun + 20_000]);
   t.ok(Object.values(columns).every(({ length }) => length === 2));
@@ -44,7 +44,7 @@ t.test("the server's last hour can be read, and only new values", async (t) => {
   t.equal(columns["clients"]![1], 1);
   t.ok(columns["utilization"]!.every((share) => share >= 0 && share <= 1));
   clock.pass(10_000);
-  t.same((await ask({ since: times[1] })).times, [begun + 30_000]);
+  t.same((await request({ since: times[1] })).times, [begun + 30_000]);
   clock.pass(3_600_000);
-  t.equal((await ask()).times.length, 360);
+  t.equal((await request()).times.length, 360);
 });

@@ -22,21 +22,21 @@ t.test("every method requires its declared permission", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const clients = new Map<string, TestClient>();
-  const roles = (await admin.ask("role.list")) as Named[];
+  const roles = (await admin.request("role.list")) as Named[];
   for (const [name, level] of callers) {
     const client = await connect();
     clients.set(name, client);
     if (level === "guest") continue;
     const permission = level === "admin" ? "admin" : "none";
     const user = { email: name, password: name, permission };
-    const id = await admin.ask("user.create", user);
+    const id = await admin.request("user.create", user);
     const role = roles.find((one) => one.name === name);
     if (role !== undefined)
-      await admin.ask("role.addToUser", { id: role.id, userId: id });
+      await admin.request("role.addToUser", { id: role.id, userId: id });
     await client.signIn(name, name);
   }
   const methods = Object.entries(
-    (await admin.ask("system.getMethodsInfo")) as Record<string, Info>,
+    (await admin.request("system.getMethodsInfo")) as Record<string, Info>,
   ).toSorted(([one], [two]) => LAST.indexOf(one) - LAST.indexOf(two));
   t.ok(methods.length > 50);
   for (const [method, info] of methods) {
@@ -57,12 +57,18 @@ t.test("every method requires its declared permission", async (t) => {
 t.test("a user sees and changes nothing of others", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("user.create", { email: "eve", password: "eve" });
-  const other = await admin.ask("user.create", { email: "bob", password: "b" });
+  const id = await admin.request("user.create", {
+    email: "eve",
+    password: "eve",
+  });
+  const other = await admin.request("user.create", {
+    email: "bob",
+    password: "b",
+  });
   const eve = await (await connect()).signIn("eve", "eve");
   const code2 = { error: { code: 2 } };
   t.match(await eve.call("user.get", { id: other }), { error: { code: 1 } });
-  t.match(await eve.ask("user.get", { id }), { email: "eve", groups: [] });
+  t.match(await eve.request("user.get", { id }), { email: "eve", groups: [] });
   for (const params of [
     { id: other, preferences: {} },
     { id, permission: "admin" },
@@ -71,23 +77,23 @@ t.test("a user sees and changes nothing of others", async (t) => {
   ])
     t.match(await eve.call("user.set", params), code2);
   const preferences = { lang: "fr" };
-  t.equal(await eve.ask("user.set", { id, preferences }), true);
-  t.match(await eve.ask("session.getUser"), { preferences });
+  t.equal(await eve.request("user.set", { id, preferences }), true);
+  t.match(await eve.request("session.getUser"), { preferences });
   for (const method of [
     "user.getAuthenticationTokens",
     "user.createAuthenticationToken",
     "user.removeTotp",
   ])
     t.match(await eve.call(method, { id: other }), code2);
-  const token = await admin.ask("token.create", {});
-  t.equal(await eve.ask("token.deleteOwn", { tokens: [token] }), true);
-  t.match(await (await connect()).ask("session.signIn", { token }), {});
+  const token = await admin.request("token.create", {});
+  t.equal(await eve.request("token.deleteOwn", { tokens: [token] }), true);
+  t.match(await (await connect()).request("session.signIn", { token }), {});
 });
 
 t.test("an admin cannot delete themselves", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const { id } = (await admin.ask("session.getUser")) as Named;
+  const { id } = (await admin.request("session.getUser")) as Named;
   const code10 = { error: { code: 10 } };
   t.match(await admin.call("user.delete", { id }), code10);
   t.match(await admin.call("user.set", { id, permission: "none" }), code10);
@@ -96,16 +102,16 @@ t.test("an admin cannot delete themselves", async (t) => {
 t.test("deleted and demoted users lose their rights immediately", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("user.create", {
+  const id = await admin.request("user.create", {
     email: "ada",
     password: "ada",
     permission: "admin",
   });
   const ada = await (await connect()).signIn("ada", "ada");
-  t.type(await ada.ask("user.getAll", { dummy: "dummy" }), Array);
-  await admin.ask("user.set", { id, permission: "none" });
+  t.type(await ada.request("user.getAll", { dummy: "dummy" }), Array);
+  await admin.request("user.set", { id, permission: "none" });
   t.match(await ada.call("user.getAll"), { error: { code: 2 } });
-  await admin.ask("user.delete", { id });
+  await admin.request("user.delete", { id });
   t.equal(await ada.closed, 1001);
   t.match(
     await (

@@ -51,7 +51,7 @@ t.test("plugins are controlled by the calls of existing clients", async (t) => {
   const admin = await (await connect()).signIn();
   const id = "openmetrics";
   const secret = "s3cr3t-of-metrics";
-  t.match(await admin.ask("plugin.get"), [
+  t.match(await admin.request("plugin.get"), [
     { id, loaded: false, configurationSchema: { type: "object" } },
   ]);
   const configure = (configuration: unknown) =>
@@ -59,17 +59,17 @@ t.test("plugins are controlled by the calls of existing clients", async (t) => {
   t.match(await configure({ secret }), { result: true });
   for (const wrong of [{}, { secret: 1 }, { secret, x: 1 }, null, []])
     t.match(await configure(wrong), { error: { code: 10 } });
-  t.equal(await admin.ask("plugin.load", { id }), true);
-  const plugins = await admin.ask("plugin.get");
+  t.equal(await admin.request("plugin.load", { id }), true);
+  const plugins = await admin.request("plugin.get");
   t.match(plugins, [{ id, loaded: true, configuration: { secret: /\*\*/ } }]);
   t.notMatch(JSON.stringify(plugins), secret);
   const [{ configuration }] = plugins as [{ configuration: object }];
   t.match(await configure(configuration), { result: true });
-  t.equal(await admin.ask("plugin.unload", { id }), true);
+  t.equal(await admin.request("plugin.unload", { id }), true);
   t.match(await admin.call("plugin.load", { id: "other" }), {
     error: { code: 1 },
   });
-  await admin.ask("user.create", { email: "ada", password: "ada" });
+  await admin.request("user.create", { email: "ada", password: "ada" });
   const ada = await (await connect()).signIn("ada", "ada");
   t.match(await ada.call("plugin.get"), { error: { code: 2 } });
   t.notMatch(lines.join(""), secret);

@@ -71,7 +71,7 @@ function createRandom(seed: number): (below: number) => number {
 }
 
 /** As it is, without what fetch would put right. */
-function ask(host: string, path: string) {
+function call(host: string, path: string) {
   return new Promise<{ status: number; type: string; text: string }>(
     (resolve, reject) => {
       const [hostname, port] = host.split(":");
@@ -115,7 +115,7 @@ t.test(
         () => `${pick(NAMES)}=${pick(ODD)}`,
       ).join("&");
       const path = `${pick(PATHS)}?${query}`;
-      const { status, type, text } = await ask(host, path);
+      const { status, type, text } = await call(host, path);
       const isKnown = [200, 400, 404, 422].includes(status);
       if (!isKnown) t.fail(`${status} ${path}: ${text}`);
       if (status === 200 && type.startsWith("application/json"))

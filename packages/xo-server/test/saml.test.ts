@@ -218,7 +218,12 @@ t.test("name, groups and administrators follow attributes", async (t) => {
   t.match(await me(first.browser), { name: "ada", permission: "admin" });
   const root = await admin();
   const names = async () =>
-    ((await root.ask("group.getAll")) as { name: string; users: string[] }[])
+    (
+      (await root.request("group.getAll")) as {
+        name: string;
+        users: string[];
+      }[]
+    )
       .filter(({ users }) => users.length > 0)
       .map(({ name }) => name)
       .toSorted();

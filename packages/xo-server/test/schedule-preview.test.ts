@@ -4,9 +4,9 @@ import { startTestServer } from "./test-server.js";
 t.test("a cron expression is shown by the times that it means", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const ask = (params: object) => admin.ask("schedule.preview", params);
+  const request = (params: object) => admin.request("schedule.preview", params);
   const input = { cron: "30 4 * * SUN", timezone: "Asia/Tokyo", count: 3 };
-  const times = (await ask(input)) as number[];
+  const times = (await request(input)) as number[];
   t.equal(times.length, 3);
   for (const time of times) {
     t.ok(time > Date.now());
@@ -14,7 +14,7 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
     t.equal(new Date(time).getUTCDay(), 6);
   }
   t.equal(times[1]! - times[0]!, 7 * 86_400_000);
-  t.equal(((await ask({ cron: "@daily" })) as unknown[]).length, 5);
+  t.equal(((await request({ cron: "@daily" })) as unknown[]).length, 5);
   // The clocks of Paris skip 02:30 on that day.
   const spring = {
     cron: "30 2 * * *",
@@ -23,7 +23,9 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
     count: 2,
   };
   t.same(
-    ((await ask(spring)) as number[]).map((at) => new Date(at).toISOString()),
+    ((await request(spring)) as number[]).map((at) =>
+      new Date(at).toISOString(),
+    ),
     ["2027-03-28T01:00:00.000Z", "2027-03-29T00:30:00.000Z"],
   );
   for (const wrong of [
@@ -40,7 +42,7 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
 t.test("users show whether a second factor is required", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  t.match(await admin.ask("user.getAll"), [
+  t.match(await admin.request("user.getAll"), [
     { name: "admin", hasPassword: true, hasTotp: false },
   ]);
 });

@@ -60,7 +60,7 @@ async function setUp(
     });
     const { ticket } = (await answer.json()) as { ticket: string };
     const page = await connect();
-    await page.ask("session.signInWithTicket", { ticket });
+    await page.request("session.signInWithTicket", { ticket });
     return page;
   };
   const signIn = async (username: string, password: string) =>
@@ -74,11 +74,11 @@ async function enrol(
   clock: FakeClock,
   password: string,
 ): Promise<() => string> {
-  const { secret } = (await client.ask("user.enrolTotp", { password })) as {
+  const { secret } = (await client.request("user.enrolTotp", { password })) as {
     secret: string;
   };
   const code = () => totpCode(secret, clock.now());
-  await client.ask("user.confirmTotp", { otp: code() });
+  await client.request("user.confirmTotp", { otp: code() });
   clock.pass(STEP_MS);
   return code;
 }
@@ -92,9 +92,11 @@ t.test(
   async (t) => {
     const { signIn, connect, clock } = await setUp(t, "all");
     const admin = await signIn("admin", ADMIN_PASSWORD);
-    t.match(await admin.ask("session.getUser"), { needsSecondFactor: true });
+    t.match(await admin.request("session.getUser"), {
+      needsSecondFactor: true,
+    });
     const anonymous = await connect();
-    const names = (await admin.ask("system.listMethods")) as string[];
+    const names = (await admin.request("system.listMethods")) as string[];
     t.ok(names.length > 300);
     const codeOf = async (client: TestClient, name: string) => {
       // A client may send so many messages in a second.
@@ -159,7 +161,7 @@ t.test(
     t.match(await page.call("token.create", {}), REFUSED);
 
     const code = await enrol(page, clock, ADMIN_PASSWORD);
-    t.match(await page.ask("user.getAll"), [{ needsSecondFactor: false }]);
+    t.match(await page.request("user.getAll"), [{ needsSecondFactor: false }]);
     t.match(await read({ cookie: mine.cookie }), { status: 200 });
 
     await otherPage.closed;
@@ -179,7 +181,7 @@ t.test(
     t.match(await read(way), { status: 401 });
     t.match(await read(way, `/users/me?otp=${code()}`), { status: 200 });
 
-    const token = String(await page.ask("token.create", {}));
+    const token = String(await page.request("token.create", {}));
     t.match(await read({ authorization: `Bearer ${token}` }), { status: 200 });
     const script = await connect();
     t.match(await script.call("session.signIn", { token }), { result: {} });
@@ -194,23 +196,23 @@ t.test(
     const admin = await signIn("admin", ADMIN_PASSWORD);
     await enrol(admin, clock, ADMIN_PASSWORD);
     const id = String(
-      await admin.ask("user.create", { email: "bob", password }),
+      await admin.request("user.create", { email: "bob", password }),
     );
     const bob = await signIn("bob", password);
-    t.match(await bob.ask("session.getUser"), { needsSecondFactor: false });
+    t.match(await bob.request("session.getUser"), { needsSecondFactor: false });
     const client = { id: "script" };
-    const old = String(await bob.ask("token.create", { client }));
+    const old = String(await bob.request("token.create", { client }));
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     t.match(await read(bearer(old)), { status: 200 });
 
-    await admin.ask("user.set", { id, permission: "admin" });
+    await admin.request("user.set", { id, permission: "admin" });
     await bob.closed;
     t.match(await read(bearer(old)), { status: 403 });
-    t.match(await admin.ask("user.getAll"), [
+    t.match(await admin.request("user.getAll"), [
       { name: "admin", needsSecondFactor: false },
       { name: "bob", needsSecondFactor: true },
     ]);
-    const input = (await admin.ask("user.createAuthenticationToken", {
+    const input = (await admin.request("user.createAuthenticationToken", {
       id,
     })) as { token: { id: string } };
     t.match(
@@ -224,7 +226,7 @@ t.test(
     t.match(await read(bearer(old)), { status: 403 }, "still the old one");
     const socket = await connect();
     t.match(await socket.call("session.signIn", { token: old }), REFUSED);
-    const renewed = String(await again.ask("token.create", { client }));
+    const renewed = String(await again.request("token.create", { client }));
     t.not(renewed, old, "the text of a weaker token is not used again");
     t.match(await read(bearer(renewed)), { status: 200 });
     t.match(await read(bearer(old)), { status: 401 });
@@ -238,7 +240,7 @@ t.test(
     const admin = await signIn("admin", ADMIN_PASSWORD);
     await enrol(admin, clock, ADMIN_PASSWORD);
     const id = String(
-      await admin.ask("user.create", { email: "bob", password }),
+      await admin.request("user.create", { email: "bob", password }),
     );
     const bob = await signIn("bob", password);
     await enrol(bob, clock, password);
@@ -246,7 +248,7 @@ t.test(
     await enrol(bob, clock, password);
     t.match(await bob.call("session.getUser"), { result: { hasTotp: true } });
 
-    await admin.ask("user.removeTotp", { id });
+    await admin.request("user.removeTotp", { id });
     await bob.closed;
     const again = await signIn("bob", password);
     t.match(await again.call("user.getAuthenticationTokens"), REFUSED);
@@ -273,12 +275,14 @@ t.test(
     t.equal(me.status, 200);
     const token = browser.cookie("127.0.0.1", "authenticationToken") ?? "";
     const page = await openPage(`authenticationToken=${token}`);
-    t.match(await page.ask("session.getUser"), { needsSecondFactor: false });
-    t.type(await page.ask("token.create", {}), "string");
+    t.match(await page.request("session.getUser"), {
+      needsSecondFactor: false,
+    });
+    t.type(await page.request("token.create", {}), "string");
 
     const admin = await signIn("admin", ADMIN_PASSWORD);
     await enrol(admin, clock, ADMIN_PASSWORD);
-    const users = (await admin.ask("user.getAll")) as {
+    const users = (await admin.request("user.getAll")) as {
       name: string;
       needsSecondFactor: boolean;
     }[];
@@ -300,7 +304,7 @@ t.test("users of a directory need one here", { skip: skipLdap }, async (t) => {
     },
   });
   const ada = await signIn("ada", "ada-secret");
-  t.match(await ada.ask("session.getUser"), { needsSecondFactor: true });
+  t.match(await ada.request("session.getUser"), { needsSecondFactor: true });
   t.match(await ada.call("user.getAuthenticationTokens"), REFUSED);
   await enrol(ada, clock, "ada-secret");
   t.match(await ada.call("user.getAuthenticationTokens"), { result: [] });

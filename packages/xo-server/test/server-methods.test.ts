@@ -18,12 +18,12 @@ const rome = { host: "192.0.2.2", username: "root", password: "hunter2" };
 t.test("an added server is connected, stored and reported", async (t) => {
   const { connect, pools } = await startTestServer(t, CONFIGURED);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("server.add", { ...rome, label: "Rome" });
+  const id = await admin.request("server.add", { ...rome, label: "Rome" });
   t.type(id, "string");
   const added = pools.find(({ current }) => current.id === id)!;
   t.match(added.current, { label: "Rome", address: "192.0.2.2" });
   added.become({ state: "watching" });
-  const all = await admin.ask("server.getAll");
+  const all = await admin.request("server.getAll");
   t.match(all, [
     {
       id,
@@ -47,7 +47,7 @@ t.test("an added server is connected, stored and reported", async (t) => {
 t.test("a changed server is reconnected", async (t) => {
   const { connect, pools } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("server.add", rome);
+  const id = await admin.request("server.add", rome);
   t.equal(pools.length, 1);
   const moved = { id, host: "192.0.2.3" };
   t.match(await admin.call("server.set", moved), {
@@ -56,12 +56,14 @@ t.test("a changed server is reconnected", async (t) => {
       data: { reason: /^`password` is required to change `host`/ },
     },
   });
-  t.match(await admin.ask("server.getAll"), [{ host: "192.0.2.2" }]);
+  t.match(await admin.request("server.getAll"), [{ host: "192.0.2.2" }]);
   const news = { ...moved, password: "new", readOnly: true, label: null };
-  t.equal(await admin.ask("server.set", news), true);
+  t.equal(await admin.request("server.set", news), true);
   t.ok(pools[0]!.stopped);
   t.match(pools[1]!.current, { id, address: "192.0.2.3" });
-  t.match(await admin.ask("server.getAll"), [{ readOnly: true, label: "" }]);
+  t.match(await admin.request("server.getAll"), [
+    { readOnly: true, label: "" },
+  ]);
 });
 
 t.test(
@@ -70,9 +72,12 @@ t.test(
     const { connect, pools } = await startTestServer(t);
     const admin = await (await connect()).signIn();
     const shown = new Array(32).fill("AB").join(":");
-    const id = await admin.ask("server.add", { ...rome, fingerprint: shown });
+    const id = await admin.request("server.add", {
+      ...rome,
+      fingerprint: shown,
+    });
     const fingerprint = "ab".repeat(32);
-    t.match(await admin.ask("server.getAll"), [{ fingerprint }]);
+    t.match(await admin.request("server.getAll"), [{ fingerprint }]);
     const error = toErrorSummary(
       new XoError("TLS_FINGERPRINT_MISMATCH", {
         address: "192.0.2.2:443",
@@ -82,7 +87,7 @@ t.test(
       }),
     );
     pools[0]!.become({ state: "failed", error });
-    t.match(await admin.ask("server.getAll"), [
+    t.match(await admin.request("server.getAll"), [
       {
         error: {
           code: "TLS_FINGERPRINT_MISMATCH",
@@ -102,14 +107,14 @@ t.test(
       data: { cause: "TLS_UNTRUSTED", fingerprint: "ef" },
     });
     const accepted = { id, fingerprint: "cd".repeat(32) };
-    await admin.ask("server.set", accepted);
-    t.match(await admin.ask("server.getAll"), [accepted]);
-    await admin.ask("server.set", { id, readOnly: true });
-    t.match(await admin.ask("server.getAll"), [
+    await admin.request("server.set", accepted);
+    t.match(await admin.request("server.getAll"), [accepted]);
+    await admin.request("server.set", { id, readOnly: true });
+    t.match(await admin.request("server.getAll"), [
       { ...accepted, readOnly: true },
     ]);
-    await admin.ask("server.set", { id, fingerprint: null });
-    const [server] = (await admin.ask("server.getAll")) as object[];
+    await admin.request("server.set", { id, fingerprint: null });
+    const [server] = (await admin.request("server.getAll")) as object[];
     t.notOk(Object.hasOwn(server!, "fingerprint"));
     t.match(await admin.call("server.set", { id, fingerprint: "ab" }), {
       error: { code: 10 },
@@ -120,18 +125,18 @@ t.test(
 t.test("a server can be left unconnected, and removed", async (t) => {
   const { connect, pools } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("server.add", { ...rome, autoConnect: false });
+  const id = await admin.request("server.add", { ...rome, autoConnect: false });
   t.equal(pools.length, 0);
-  t.match(await admin.ask("server.getAll"), [{ status: "disconnected" }]);
-  t.equal(await admin.ask("server.enable", { id }), true);
+  t.match(await admin.request("server.getAll"), [{ status: "disconnected" }]);
+  t.equal(await admin.request("server.enable", { id }), true);
   t.equal(pools.length, 1);
-  t.equal(await admin.ask("server.disable", { id }), true);
+  t.equal(await admin.request("server.disable", { id }), true);
   t.ok(pools[0]!.stopped);
-  t.match(await admin.ask("server.getAll"), [{ enabled: false }]);
-  await admin.ask("server.enable", { id });
-  t.equal(await admin.ask("server.remove", { id }), true);
+  t.match(await admin.request("server.getAll"), [{ enabled: false }]);
+  await admin.request("server.enable", { id });
+  t.equal(await admin.request("server.remove", { id }), true);
   t.ok(pools[1]!.stopped);
-  t.same(await admin.ask("server.getAll"), []);
+  t.same(await admin.request("server.getAll"), []);
   for (const method of ["server.remove", "server.enable", "server.set"])
     t.match(await admin.call(method, { id }), {
       error: { code: 1, message: `no such server ${String(id)}` },
@@ -148,20 +153,20 @@ t.test("servers on one database follow each other's pools", async (t) => {
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  const id = await admin.ask("server.add", rome);
+  const id = await admin.request("server.add", rome);
   await until(() => other.pools.length === 1);
   t.match(other.pools[0]!.current, { id, address: "192.0.2.2" });
-  await admin.ask("server.disable", { id });
+  await admin.request("server.disable", { id });
   await until(() => other.pools[0]!.stopped);
-  await admin.ask("server.enable", { id });
+  await admin.request("server.enable", { id });
   await until(() => other.pools.length === 2);
-  await admin.ask("server.set", { id, host: "192.0.2.4", password: "x" });
+  await admin.request("server.set", { id, host: "192.0.2.4", password: "x" });
   await until(() => other.pools.length === 3);
   t.match(other.pools[2]!.current, { address: "192.0.2.4" });
-  await admin.ask("server.remove", { id });
+  await admin.request("server.remove", { id });
   await until(() => other.pools[2]!.stopped);
   const asked = await (await other.connect()).signIn();
-  t.same(await asked.ask("server.getAll"), []);
+  t.same(await asked.request("server.getAll"), []);
   t.equal(one.pools.length, 3, "one's own changes are applied once");
 });
 
@@ -216,19 +221,20 @@ t.test("at the start, enabled servers are connected", async (t) => {
 
 t.test("the methods are described, one by one too", async (t) => {
   const client = await (await startTestServer(t)).connect();
-  const names = (await client.ask("system.listMethods")) as string[];
+  const names = (await client.request("system.listMethods")) as string[];
   t.ok(names.includes("xo.getAllObjects"));
   t.same(
     names.toSorted(),
     Object.keys(
-      (await client.ask("system.getMethodsInfo")) as object,
+      (await client.request("system.getMethodsInfo")) as object,
     ).toSorted(),
   );
-  t.match(await client.ask("system.methodSignature", { method: "vm.start" }), [
-    { name: "vm.start", params: { id: { type: "string" } } },
-  ]);
+  t.match(
+    await client.request("system.methodSignature", { method: "vm.start" }),
+    [{ name: "vm.start", params: { id: { type: "string" } } }],
+  );
   t.match(await client.call("system.methodSignature", { method: "x" }), {
     error: { code: 1 },
   });
-  t.type(await client.ask("system.getVersion"), "string");
+  t.type(await client.request("system.getVersion"), "string");
 });

@@ -44,7 +44,7 @@ t.test("a host is probed before it is added", async (t) => {
   );
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const probe = await admin.ask("server.probe", { host });
+  const probe = await admin.request("server.probe", { host });
   t.match(probe, {
     address: host,
     isReachable: true,
@@ -58,7 +58,7 @@ t.test("a host is probed before it is added", async (t) => {
   t.notOk(Object.hasOwn(probe as object, "problem"));
   t.equal(bodies.length, 1);
   t.notMatch(bodies[0], /login/);
-  t.match(await admin.ask("audit.getRecords", { limit: 1 }), {
+  t.match(await admin.request("audit.getRecords", { limit: 1 }), {
     records: [{ event: "server.probe" }],
   });
 });
@@ -69,16 +69,16 @@ t.test(
     const { connect } = await startTestServer(t);
     const admin = await (await connect()).signIn();
     const member = await startHost(t, failure("HOST_IS_SLAVE", "127.0.0.9"));
-    t.match(await admin.ask("server.probe", { host: member.host }), {
+    t.match(await admin.request("server.probe", { host: member.host }), {
       isReachable: true,
       problem: "member",
       coordinator: /^https:\/\/127\.0\.0\.9:/,
     });
     const other = await startHost(t, failure("secrets of an intranet"));
-    const answer = await admin.ask("server.probe", { host: other.host });
+    const answer = await admin.request("server.probe", { host: other.host });
     t.match(answer, { problem: "not-a-xapi" });
     t.notMatch(JSON.stringify(answer), "intranet");
-    t.match(await admin.ask("server.probe", { host: "127.0.0.1:1" }), {
+    t.match(await admin.request("server.probe", { host: "127.0.0.1:1" }), {
       isReachable: false,
       problem: "refused",
     });
@@ -88,7 +88,7 @@ t.test(
 t.test("only admins may probe, and only valid addresses", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  await admin.ask("user.create", { email: "ada", password: "ada" });
+  await admin.request("user.create", { email: "ada", password: "ada" });
   const ada = await (await connect()).signIn("ada", "ada");
   const host = "127.0.0.1:1";
   t.match(await ada.call("server.probe", { host }), { error: { code: 2 } });
@@ -105,7 +105,7 @@ const error = (
 
 t.test("obstacles of a reboot have texts", async (t) => {
   let found: HostProbe = { address: "x:443" };
-  const ask = probeWith(async () => found);
+  const call = probeWith(async () => found);
   for (const [cause, problem, isReachable] of [
     [error("UNREACHABLE", "ENOTFOUND"), "name-not-found", false],
     [error("UNREACHABLE", "EHOSTUNREACH"), "unreachable", false],
@@ -118,21 +118,21 @@ t.test("obstacles of a reboot have texts", async (t) => {
     [error("BAD_ANSWER"), "not-a-xapi", true],
   ] as const) {
     found = { address: "x:443", error: cause };
-    t.match(await ask(), { problem, isReachable }, problem);
+    t.match(await call(), { problem, isReachable }, problem);
   }
 });
 
 t.test("at most a few are verified at a time", async (t) => {
   const waiting: (() => void)[] = [];
-  const ask = probeWith(async () => {
+  const call = probeWith(async () => {
     await new Promise<void>((done) => waiting.push(done));
     return { address: "x:443" };
   });
-  const first = [ask(), ask(), ask(), ask()];
-  await t.rejects(ask(), { code: "QUEUE_FULL" });
+  const first = [call(), call(), call(), call()];
+  await t.rejects(call(), { code: "QUEUE_FULL" });
   for (const done of waiting) done();
   await Promise.all(first);
-  const last = ask();
+  const last = call();
   waiting.at(-1)!();
   await t.resolves(last);
 });

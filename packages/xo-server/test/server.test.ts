@@ -61,15 +61,15 @@ t.test(
     t.equal((await get("/health/ready")).status, 200);
     const admin = await (await connect()).signIn();
     const added = { host: "192.0.2.4", username: "root", password: "hunter2" };
-    const id = await admin.ask("server.add", added);
+    const id = await admin.request("server.add", added);
     const health = await get("/health/ready");
     t.equal(health.status, 200);
     t.match(await health.json(), {
       pools: { total: 3, byState: { watching: 2, connecting: 1 } },
     });
     pools[2]!.become({ state: "watching", loadMs: 10 });
-    await admin.ask("server.disable", { id });
-    await admin.ask("server.enable", { id });
+    await admin.request("server.disable", { id });
+    await admin.request("server.enable", { id });
     t.equal(pools[3]!.current.state, "connecting");
     t.equal((await get("/health/ready")).status, 200);
   },

@@ -37,7 +37,7 @@ async function setUp(t: Test, auth: object) {
     const answer = await fetchTicket(cookie);
     const { ticket } = (await answer.json()) as { ticket: string };
     const page = await connect();
-    await page.ask("session.signInWithTicket", { ticket });
+    await page.request("session.signInWithTicket", { ticket });
     return page;
   };
   const statusOf = async (headers: Record<string, string>) => {
@@ -86,7 +86,7 @@ t.test("a page that is used stays signed in", async (t) => {
   const page = await openPage(cookie);
   for (let i = 0; i < 10; i++) {
     clock.pass(4 * MINUTE_MS);
-    t.equal(await page.ask("session.keepAlive", {}), true);
+    t.equal(await page.request("session.keepAlive", {}), true);
   }
   clock.pass(4 * MINUTE_MS);
   t.equal(await statusOf({ cookie }), 200, "so is a request");
@@ -102,11 +102,11 @@ t.test("programs use their sessions by each call", async (t) => {
   const [byPassword, byToken] = [await connect(), await connect()];
   await byPassword.signIn();
   const token = cookie.slice(cookie.indexOf("=") + 1);
-  await byToken.ask("session.signIn", { token });
+  await byToken.request("session.signIn", { token });
   for (let i = 0; i < 5; i++) {
     clock.pass(4 * MINUTE_MS);
     for (const client of [byPassword, byToken])
-      t.match(await client.ask("session.getUser"), { email: "admin" });
+      t.match(await client.request("session.getUser"), { email: "admin" });
   }
   clock.pass(6 * MINUTE_MS);
   await Promise.all([byPassword.closed, byToken.closed]);
@@ -120,8 +120,8 @@ t.test("a session ends however much it is used", async (t) => {
   const page = await openPage(cookie);
   const program = await (await connect()).signIn();
   passHours(1.9);
-  await page.ask("session.keepAlive", {});
-  t.match(await program.ask("session.getUser"), { email: "admin" });
+  await page.request("session.keepAlive", {});
+  t.match(await program.request("session.getUser"), { email: "admin" });
   passHours(0.1);
   await Promise.all([page.closed, program.closed]);
   t.equal(await statusOf({ cookie }), 401);
@@ -137,7 +137,7 @@ t.test("a remembered session has its own lifetime", async (t) => {
   t.match(line, /; Max-Age=172800;/);
   const page = await openPage(cookie);
   passHours(47);
-  t.match(await page.ask("session.getUser"), { email: "admin" });
+  t.match(await page.request("session.getUser"), { email: "admin" });
   t.equal(await statusOf({ cookie }), 200);
   passHours(1);
   await page.closed;
@@ -151,7 +151,7 @@ t.test("limits of sessions are none of tokens", async (t) => {
     sessionHours: 1,
   });
   const admin = await (await connect()).signIn();
-  const token = String(await admin.ask("token.create", {}));
+  const token = String(await admin.request("token.create", {}));
   passHours(100);
   t.equal(await statusOf({ authorization: `Bearer ${token}` }), 200);
 });
@@ -165,7 +165,7 @@ t.test(
     t.match((await logIn({ remember: true })).line, /; Max-Age=2592000;/);
     const page = await openPage(cookie);
     passHours(719);
-    t.match(await page.ask("session.getUser"), { email: "admin" });
+    t.match(await page.request("session.getUser"), { email: "admin" });
     passHours(2);
     await page.closed;
   },

@@ -25,17 +25,17 @@ t.test("a page's cookie becomes a signed-in socket by a ticket", async (t) => {
   const { connect, ticket } = await setUp(t);
   const page = await connect();
   t.match(
-    await page.ask("session.signInWithTicket", { ticket: await ticket() }),
+    await page.request("session.signInWithTicket", { ticket: await ticket() }),
     { email: "admin", permission: "admin" },
   );
-  t.match(await page.ask("session.getUser"), { email: "admin" });
+  t.match(await page.request("session.getUser"), { email: "admin" });
 });
 
 t.test("a ticket is good once, and for half a minute", async (t) => {
   const { clock, connect, ticket } = await setUp(t);
   const [page, attacker] = [await connect(), await connect()];
   const used = await ticket();
-  await page.ask("session.signInWithTicket", { ticket: used });
+  await page.request("session.signInWithTicket", { ticket: used });
   const refused = { error: { code: 3 } };
   t.match(
     await attacker.call("session.signInWithTicket", { ticket: used }),
@@ -61,7 +61,7 @@ t.test(
   async (t) => {
     const { connect, post, ticket } = await setUp(t);
     const [page, late] = [await connect(), await connect()];
-    await page.ask("session.signInWithTicket", { ticket: await ticket() });
+    await page.request("session.signInWithTicket", { ticket: await ticket() });
     const unused = await ticket();
     const answer = await post("/auth/logout");
     t.equal(answer.status, 204);

@@ -15,15 +15,15 @@ t.test("a name, an e-mail or a token signs in", async (t) => {
     { email: "admin", password: ADMIN_PASSWORD },
     { username: "admin", password: ADMIN_PASSWORD, rememberMe: true },
   ])
-    t.match(await client.ask("session.signIn", params), user);
-  const token = await client.ask("token.create", {});
+    t.match(await client.request("session.signIn", params), user);
+  const token = await client.request("token.create", {});
   t.match(token, /^[\w-]{43}$/);
   const other = await connect();
-  t.match(await other.ask("session.signIn", { token }), user);
-  t.match(await other.ask("session.getUser", { dummy: "dummy" }), user);
-  t.match(await other.ask("session.signInWithToken", { token }), user);
+  t.match(await other.request("session.signIn", { token }), user);
+  t.match(await other.request("session.getUser", { dummy: "dummy" }), user);
+  t.match(await other.request("session.signInWithToken", { token }), user);
   t.match(
-    await other.ask("session.signInWithPassword", {
+    await other.request("session.signInWithPassword", {
       email: "admin",
       password: ADMIN_PASSWORD,
     }),
@@ -37,7 +37,7 @@ t.test("signed out: code 2 but for a few methods; wrong: code 3", async (t) => {
   t.match(await client.call("user.getAll"), { error: { code: 2 } });
   t.match(await client.call("token.create", {}), { error: { code: 2 } });
   t.match(await client.call("session.getUser"), { error: { code: -32000 } });
-  t.type(await client.ask("system.getServerVersion"), "string");
+  t.type(await client.request("system.getServerVersion"), "string");
   t.match(await client.call("session.signIn", { token: "no" }), {
     error: { code: 3, message: "invalid credentials" },
   });
@@ -45,7 +45,7 @@ t.test("signed out: code 2 but for a few methods; wrong: code 3", async (t) => {
     error: { code: 3 },
   });
   await client.signIn();
-  t.equal(await client.ask("session.signOut"), true);
+  t.equal(await client.request("session.signOut"), true);
   t.match(await client.call("user.getAll"), { error: { code: 2 } });
 });
 
@@ -101,10 +101,10 @@ t.test("a client has one token, which is prolonged", async (t) => {
     description: "xo-cli",
     expiresIn: "1 hour",
   };
-  const token = await client.ask("token.create", requested);
+  const token = await client.request("token.create", requested);
   clock.pass(60_000);
-  t.equal(await client.ask("token.create", requested), token);
-  t.match(await client.ask("user.getAuthenticationTokens"), [
+  t.equal(await client.request("token.create", requested), token);
+  t.match(await client.request("user.getAuthenticationTokens"), [
     {
       client: { id: "cli" },
       description: "xo-cli",
@@ -121,11 +121,11 @@ t.test("the next message after its expiry closes the socket", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const admin = await (await connect()).signIn();
-  const token = await admin.ask("token.create", { expiresIn: 60_000 });
+  const token = await admin.request("token.create", { expiresIn: 60_000 });
   const client = await connect();
-  await client.ask("session.signIn", { token });
+  await client.request("session.signIn", { token });
   clock.pass(59_000);
-  t.match(await client.ask("session.getUser"), { email: "admin" });
+  t.match(await client.request("session.getUser"), { email: "admin" });
   clock.pass(1_000);
   const received = client.messages.length;
   void client.call("session.getUser");
@@ -136,31 +136,34 @@ t.test("the next message after its expiry closes the socket", async (t) => {
 t.test("deletion of a token closes its connections", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const keep = await admin.ask("token.create", { description: "keep" });
-  const token = await admin.ask("token.create", { description: "drop" });
+  const keep = await admin.request("token.create", { description: "keep" });
+  const token = await admin.request("token.create", { description: "drop" });
   const client = await connect();
-  await client.ask("session.signIn", { token });
-  t.equal(await admin.ask("token.deleteOwn", { tokens: [token] }), true);
+  await client.request("session.signIn", { token });
+  t.equal(await admin.request("token.deleteOwn", { tokens: [token] }), true);
   t.equal(await client.closed, 1001);
   t.equal(
-    await admin.ask("token.delete", { pattern: { description: "none" } }),
+    await admin.request("token.delete", { pattern: { description: "none" } }),
     true,
   );
-  t.equal(await admin.ask("token.delete", {}), true, "nothing is not all");
-  t.match(await (await connect()).ask("session.signIn", { token: keep }), {});
-  await admin.ask("token.delete", { pattern: { description: "keep" } });
-  t.same(await admin.ask("user.getAuthenticationTokens"), []);
+  t.equal(await admin.request("token.delete", {}), true, "nothing is not all");
+  t.match(
+    await (await connect()).request("session.signIn", { token: keep }),
+    {},
+  );
+  await admin.request("token.delete", { pattern: { description: "keep" } });
+  t.same(await admin.request("user.getAuthenticationTokens"), []);
 });
 
 t.test("tokens that have run out are deleted", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const admin = await (await connect()).signIn();
-  await admin.ask("token.create", { expiresIn: "1 hour" });
-  await admin.ask("token.create", { expiresIn: "2 days" });
+  await admin.request("token.create", { expiresIn: "1 hour" });
+  await admin.request("token.create", { expiresIn: "2 days" });
   clock.pass(3_600_000);
   const list = async () =>
-    (await admin.ask("user.getAuthenticationTokens")) as unknown[];
+    (await admin.request("user.getAuthenticationTokens")) as unknown[];
   while ((await list()).length > 1);
   t.equal((await list()).length, 1);
 });

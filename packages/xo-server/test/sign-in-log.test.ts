@@ -30,7 +30,7 @@ t.test("sign-ins are audited: user, address, method and outcome", async (t) => {
   await signIn("my-password-in-the-wrong-field", "x-secret");
   await signIn("admin", "wrong-secret");
   await signIn("admin", ADMIN_PASSWORD); // Too early: it is ignored.
-  const token = (await client.ask("token.create", {})) as string;
+  const token = (await client.request("token.create", {})) as string;
   const cookie = { headers: { cookie: `authenticationToken=${token}` } };
   await get("/rest/v0/users/me", cookie);
   const browser = new Browser();

@@ -32,7 +32,7 @@ t.test("LDAP of the database", { skip: skipLdap }, async (t) => {
   const server = await startTestServer(t, "", { clock });
   const admin = await (await server.connect()).signIn();
   const read = async () =>
-    ((await admin.ask("signInProvider.getAll")) as Setting[])[0]!;
+    ((await admin.request("signInProvider.getAll")) as Setting[])[0]!;
   const signIn = async () => {
     // Failed attempts are throttled.
     clock.pass(60_000);
@@ -43,7 +43,11 @@ t.test("LDAP of the database", { skip: skipLdap }, async (t) => {
 
   await t.test("it is tried before it is stored", async (t) => {
     const test = (name: string, password?: string) =>
-      admin.ask("signInProvider.testLdap", { configuration, name, password });
+      admin.request("signInProvider.testLdap", {
+        configuration,
+        name,
+        password,
+      });
     t.match(await test("ada", "ada-secret"), {
       dn: "uid=ada,ou=people,dc=example",
       accepted: true,
@@ -53,11 +57,14 @@ t.test("LDAP of the database", { skip: skipLdap }, async (t) => {
     t.match(await test("ada"), { dn: /ada/, accepted: false });
     t.same(await test("nobody", "x"), { accepted: false });
     t.match(await signIn(), { error: { code: 3 } }, "nothing is applied");
-    t.equal(((await admin.ask("user.getAll")) as []).length, 1);
+    t.equal(((await admin.request("user.getAll")) as []).length, 1);
   });
 
   await t.test("it applies at once, and hides its secret", async (t) => {
-    await admin.ask("signInProvider.setLdap", { enabled: true, configuration });
+    await admin.request("signInProvider.setLdap", {
+      enabled: true,
+      configuration,
+    });
     t.match((await signIn()).result, { email: "ada" });
     const setting = await read();
     t.match(setting, { source: "database", enabled: true, hasSecret: true });
@@ -83,12 +90,12 @@ t.test("LDAP of the database", { skip: skipLdap }, async (t) => {
   });
 
   await t.test("disabled or deleted, no user signs in by it", async (t) => {
-    await admin.ask("signInProvider.setLdap", {
+    await admin.request("signInProvider.setLdap", {
       enabled: false,
       configuration,
     });
     t.match(await signIn(), { error: { code: 3 } });
-    await admin.ask("signInProvider.delete", { id: "ldap" });
+    await admin.request("signInProvider.delete", { id: "ldap" });
     t.match(await read(), { source: "none", enabled: false });
   });
 });
@@ -97,7 +104,7 @@ t.test("config.yaml takes precedence over the database", async (t) => {
   const ldap = { urls: ["ldap://ldap.example"], base: "dc=example" };
   const server = await startTestServer(t, JSON.stringify({ ldap }));
   const admin = await (await server.connect()).signIn();
-  const [first] = (await admin.ask("signInProvider.getAll")) as Setting[];
+  const [first] = (await admin.request("signInProvider.getAll")) as Setting[];
   t.match(first, {
     id: "ldap",
     source: "config",
@@ -153,12 +160,15 @@ t.test("OpenID Connect is checked, stored and offered", async (t) => {
     label: "Example",
   };
   const test = { configuration };
-  t.match(await admin.ask("signInProvider.testOidc", test), {
+  t.match(await admin.request("signInProvider.testOidc", test), {
     issuer: provider.issuer,
     authorizationEndpoint: String,
     unsupportedScopes: ["other"],
   });
-  await admin.ask("signInProvider.setOidc", { enabled: true, configuration });
+  await admin.request("signInProvider.setOidc", {
+    enabled: true,
+    configuration,
+  });
   const offered = await (await server.get("/rest/v0/signin/providers")).json();
   t.match(offered, { providers: [{}, { id: "oidc", name: "Example" }] });
   provider.isUp = false;
@@ -201,11 +211,11 @@ t.test("SAML is stored and offered", async (t) => {
   const begin = () =>
     fetch(`http://${server.host}/signin/saml`, { redirect: "manual" });
   t.match((await begin()).headers.get("location"), provider.signOnUrl);
-  const all = (await admin.ask("signInProvider.getAll")) as Setting[];
+  const all = (await admin.request("signInProvider.getAll")) as Setting[];
   t.match(all.at(-1), { id: "saml", source: "database", configuration });
   t.match(await set({ label: "Other" }, false), { result: true });
   t.equal((await begin()).status, 404);
-  await admin.ask("signInProvider.delete", { id: "saml" });
-  const after = (await admin.ask("signInProvider.getAll")) as Setting[];
+  await admin.request("signInProvider.delete", { id: "saml" });
+  const after = (await admin.request("signInProvider.getAll")) as Setting[];
   t.match(after.at(-1), { id: "saml", source: "none", enabled: false });
 });

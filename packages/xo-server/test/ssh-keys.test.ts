@@ -18,22 +18,27 @@ function ed25519(comment: string): string {
 t.test("a user stores SSH keys with other preferences", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const id = await admin.ask("user.create", { email: "eve", password: "eve" });
+  const id = await admin.request("user.create", {
+    email: "eve",
+    password: "eve",
+  });
   const eve = await (await connect()).signIn("eve", "eve");
-  const set = (preferences: object) => eve.ask("user.set", { id, preferences });
+  const set = (preferences: object) =>
+    eve.request("user.set", { id, preferences });
   const sshKeys = [
     { title: "laptop", key: ed25519("eve@laptop") },
     { title: "desk", key: ed25519("eve@desk") },
   ];
   t.equal(await set({ lang: "fr" }), true);
   t.equal(await set({ sshKeys }), true);
-  const { preferences } = (await eve.ask("session.getUser")) as {
+  const { preferences } = (await eve.request("session.getUser")) as {
     preferences: object;
   };
   t.same(preferences, { lang: "fr", sshKeys }, "preferences are merged");
   await set({ sshKeys: null });
   t.same(
-    ((await eve.ask("session.getUser")) as { preferences: object }).preferences,
+    ((await eve.request("session.getUser")) as { preferences: object })
+      .preferences,
     { lang: "fr" },
     "null removes one",
   );
@@ -42,7 +47,7 @@ t.test("a user stores SSH keys with other preferences", async (t) => {
 t.test("what is no public key is refused, and not repeated", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
-  const { id } = (await admin.ask("session.getUser")) as { id: string };
+  const { id } = (await admin.request("session.getUser")) as { id: string };
   const good = { title: "good", key: ed25519("x") };
   const [type, encoded] = good.key.split(" ") as [string, string];
   const secret = "b3BlbnNzaC1rZXktdjEAAAAA";
@@ -72,5 +77,5 @@ t.test("what is no public key is refused, and not repeated", async (t) => {
     t.match(answer, { error: { code: 10, data: { reason } } });
     t.notMatch(JSON.stringify(answer), secret);
   }
-  t.match(await admin.ask("session.getUser"), { preferences: {} });
+  t.match(await admin.request("session.getUser"), { preferences: {} });
 });

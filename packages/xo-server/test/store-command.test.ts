@@ -123,14 +123,14 @@ t.test("a running server reloads the file", async (t) => {
   const store = `{location: ${join(data, "store.db")}, keyFile: ${join(data, "store.key")}, pollMs: 20}`;
   const { connect } = await startTestServer(t, `store: ${store}`);
   const ada = await (await connect()).signIn();
-  const token = await ada.ask("token.create", {});
+  const token = await ada.request("token.create", {});
   const other = await connect();
-  await other.ask("session.signIn", { token });
+  await other.request("session.signIn", { token });
   await xoServer(data, "user password admin --stdin", "from the console");
   t.equal(await other.closed, 1001, "tokens and their sessions are revoked");
   await xoServer(data, "user add bob --stdin", "bob's password");
   const names = async () =>
-    ((await ada.ask("user.getAll")) as { name: string }[]).map(
+    ((await ada.request("user.getAll")) as { name: string }[]).map(
       ({ name }) => name,
     );
   while (!(await names()).includes("bob"));

@@ -122,7 +122,7 @@ export class TestClient {
   }
 
   /** The result of a call that succeeds. */
-  async ask(method: string, params?: object): Promise<unknown> {
+  async request(method: string, params?: object): Promise<unknown> {
     const answer = await this.call(method, params);
     if (answer.error !== undefined)
       throw new Error(`${method}: ${JSON.stringify(answer.error)}`);

@@ -36,7 +36,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-function ask(url: string, method = "GET", body?: object): Promise<Answer> {
+function call(url: string, method = "GET", body?: object): Promise<Answer> {
   const send = url.startsWith("https:") ? secureRequest : request;
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json" };
@@ -106,7 +106,7 @@ t.test("all interfaces use TLS 1.2 or newer", async (t) => {
   });
   await new Promise((resolve) => socket.once("open", resolve));
   socket.close();
-  const login = await ask(`https://${host}/auth/login`, "POST", {
+  const login = await call(`https://${host}/auth/login`, "POST", {
     username: "admin",
     password: ADMIN_PASSWORD,
   });
@@ -115,7 +115,7 @@ t.test("all interfaces use TLS 1.2 or newer", async (t) => {
     /; HttpOnly; SameSite=Strict; Secure/,
   );
   t.equal(login.headers["strict-transport-security"], undefined);
-  await t.rejects(ask(`http://${host}/`), "not in the open");
+  await t.rejects(call(`http://${host}/`), "not in the open");
 });
 
 t.test("a configured certificate is used, with HSTS if enabled", async (t) => {
@@ -129,7 +129,7 @@ t.test("a configured certificate is used, with HSTS if enabled", async (t) => {
     `dataDir: ${folder}\nhttp: { tls: { ${tls} } }`,
   );
   t.equal(await shake(host), fingerprint);
-  const { headers } = await ask(`https://${host}/health`);
+  const { headers } = await call(`https://${host}/health`);
   t.equal(headers["strict-transport-security"], "max-age=3600");
 });
 
@@ -246,10 +246,10 @@ t.test(
     });
     t.teardown(() => server.stop());
     const url = `http://127.0.0.1:${server.port}`;
-    const got = await ask(`${url}/docs?a=1`);
+    const got = await call(`${url}/docs?a=1`);
     t.equal(got.status, 308);
     t.equal(got.headers["location"], "https://127.0.0.1:9443/docs?a=1");
-    t.equal((await ask(`${url}/auth/login`, "POST", {})).status, 403);
+    t.equal((await call(`${url}/auth/login`, "POST", {})).status, 403);
     const odd = await new Promise((resolve) => {
       request(url, { headers: { host: "evil@x/y" } }, (answer) => {
         resolve(answer.statusCode);

@@ -42,13 +42,13 @@ t.test(
     const admin = await (await connect()).signIn();
     const password = ADMIN_PASSWORD;
     const code3 = { error: { code: 3 } };
-    const { secret, uri } = (await admin.ask("user.enrolTotp", {
+    const { secret, uri } = (await admin.request("user.enrolTotp", {
       password,
     })) as { secret: string; uri: string };
     t.match(uri, `otpauth://totp/xo-server:admin?secret=${secret}`);
     t.match(await admin.call("user.confirmTotp", { otp: "000000" }), code3);
     const otp = () => totpCode(secret, clock.now());
-    t.equal(await admin.ask("user.confirmTotp", { otp: otp() }), true);
+    t.equal(await admin.request("user.confirmTotp", { otp: otp() }), true);
 
     const client = await connect();
     const signIn = (params: object) =>
@@ -62,12 +62,12 @@ t.test(
     t.match(await signIn({ otp: otp() }), code3, "the same code again");
     clock.pass(STEP_MS);
     t.match(await signIn({ otp: otp() }), { result: {} });
-    const token = await admin.ask("token.create", {});
+    const token = await admin.request("token.create", {});
     t.match(await client.call("session.signIn", { token }), { result: {} });
 
     t.match(await admin.call("user.removeTotp", { password: "no" }), code3);
     clock.pass(STEP_MS);
-    t.equal(await admin.ask("user.removeTotp", { password }), true);
+    t.equal(await admin.request("user.removeTotp", { password }), true);
     t.match(await signIn({}), { result: {} });
   },
 );

@@ -492,7 +492,7 @@ t.test(
 
 t.test("immutable data can be read from where it was cut", async (t) => {
   const bytes = randomBytes(3 * MiB);
-  const ask = async (
+  const call = async (
     headers: Record<string, string>,
     source: Partial<Source> = { length: bytes.length, etag: '"a"' },
   ) => {
@@ -506,7 +506,7 @@ t.test("immutable data can be read from where it was cut", async (t) => {
     return answer;
   };
   for (const from of [1, 65_536, bytes.length - 1]) {
-    const rest = await ask({ range: `bytes=${from}-` });
+    const rest = await call({ range: `bytes=${from}-` });
     t.equal(rest.status, 206);
     t.ok(bytes.subarray(from).equals(rest.body), `from ${from}`);
     t.match(rest.headers, {
@@ -515,7 +515,7 @@ t.test("immutable data can be read from where it was cut", async (t) => {
       etag: '"a"',
     });
   }
-  const known = await ask({ range: "bytes=9-", "if-range": '"a"' });
+  const known = await call({ range: "bytes=9-", "if-range": '"a"' });
   t.equal(known.status, 206);
   const whole: [Record<string, string>, Partial<Source>?][] = [
     [{}],
@@ -528,7 +528,7 @@ t.test("immutable data can be read from where it was cut", async (t) => {
     [{ range: "bytes=9-" }, {}],
   ];
   for (const [headers, source] of whole) {
-    const all = await ask(headers, source);
+    const all = await call(headers, source);
     t.equal(all.status, 200, JSON.stringify(headers));
     t.ok(bytes.equals(all.body));
   }

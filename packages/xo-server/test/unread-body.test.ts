@@ -71,7 +71,7 @@ t.test("a client that is still sending can read the response", async (t) => {
     ],
   ];
   for (const connection of ["close", "keep-alive"]) {
-    const { $sendTo } = (await client.ask("xo.importConfig", {
+    const { $sendTo } = (await client.request("xo.importConfig", {
       passphrase: "long enough",
     })) as { $sendTo: string };
     for (const [status, head] of casesWith($sendTo)) {

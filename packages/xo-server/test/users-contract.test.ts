@@ -11,7 +11,7 @@ const skip = folder === undefined && "there is no ../shared/contract";
 t.test("JSON-RPC methods of users keep the contract", { skip }, async (t) => {
   const { connect } = await startTestServer(t);
   const client = await connect();
-  const known = (await client.ask("system.getMethodsInfo")) as Record<
+  const known = (await client.request("system.getMethodsInfo")) as Record<
     string,
     { permission?: string; params: Record<string, { optional?: boolean }> }
   >;

@@ -161,10 +161,10 @@ t.test("a code does not affect the codes after it", async (t) => {
   const { connect, status } = await startBasic(t, clock);
   const root = await (await connect()).signIn();
   const password = ADMIN_PASSWORD;
-  const begun = await root.ask("user.enrolTotp", { password });
+  const begun = await root.request("user.enrolTotp", { password });
   const { secret } = begun as { secret: string };
   const otp = () => totpCode(secret, clock.now());
-  await root.ask("user.confirmTotp", { otp: otp() });
+  await root.request("user.confirmTotp", { otp: otp() });
   // The code of the enrolment is used up.
   clock.pass(30_000);
   const query = `?otp=${otp()}`;
@@ -180,14 +180,14 @@ t.test(
     const { connect, status } = await startBasic(t);
     const root = await (await connect()).signIn();
     const user = { email: "ben", password: "old" };
-    const id = await root.ask("user.create", user);
+    const id = await root.request("user.create", user);
     t.equal(await status("ben", "old"), 200);
     t.equal(await status("ben", "old"), 200);
-    await root.ask("user.set", { id, password: "new" });
+    await root.request("user.set", { id, password: "new" });
     t.equal(await status("ben", "old"), 401);
-    const eve = await root.ask("user.create", { ...user, email: "eve" });
+    const eve = await root.request("user.create", { ...user, email: "eve" });
     t.equal(await status("eve", "old"), 200);
-    await root.ask("user.delete", { id: eve });
+    await root.request("user.delete", { id: eve });
     t.equal(await status("eve", "old"), 401);
     t.equal(await status("admin", ADMIN_PASSWORD), 200);
   },

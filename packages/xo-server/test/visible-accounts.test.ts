@@ -11,22 +11,22 @@ async function setUp(t: Test) {
   const { get, connect } = await startTestServer(t);
   const root = await (await connect()).signIn();
   const make = async (email: string) =>
-    (await root.ask("user.create", { email, password: email })) as string;
+    (await root.request("user.create", { email, password: email })) as string;
   const [ada, ben] = [await make("ada"), await make("ben")];
-  const group = await root.ask("group.create", { name: "readers" });
-  await root.ask("group.setUsers", { id: group, userIds: [ada, ben] });
-  await root.ask("group.create", { name: "others" });
-  const role = await root.ask("role.create", { name: "reader" });
+  const group = await root.request("group.create", { name: "readers" });
+  await root.request("group.setUsers", { id: group, userIds: [ada, ben] });
+  await root.request("group.create", { name: "others" });
+  const role = await root.request("role.create", { name: "reader" });
   const privilege = { effect: "allow", resource: "VM", action: "read" };
-  await root.ask("privilege.create", { roleId: role, ...privilege });
-  await root.ask("role.addToGroup", { id: role, groupId: group });
+  await root.request("privilege.create", { roleId: role, ...privilege });
+  await root.request("role.addToGroup", { id: role, groupId: group });
   const tokens = new Map<string, string>();
   for (const name of ["ada", "ben"]) {
     const client = await (await connect()).signIn(name, name);
-    tokens.set(name, (await client.ask("token.create", {})) as string);
+    tokens.set(name, (await client.request("token.create", {})) as string);
   }
-  tokens.set("admin", (await root.ask("token.create", {})) as string);
-  const ask = (name: string, path: string, method = "GET", body?: object) =>
+  tokens.set("admin", (await root.request("token.create", {})) as string);
+  const request = (name: string, path: string, method = "GET", body?: object) =>
     get(`/rest/v0${path}`, {
       method,
       headers: {
@@ -36,13 +36,13 @@ async function setUp(t: Test) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const names = async (name: string, path: string) => {
-    const answer = await ask(name, `${path}?fields=*`);
+    const answer = await request(name, `${path}?fields=*`);
     t.equal(answer.status, 200, `${name} ${path}`);
     return ((await answer.json()) as Named[]).map((one) => one.name).toSorted();
   };
   return {
     root,
-    ask,
+    request,
     names,
     ada,
     ben,
@@ -65,11 +65,11 @@ t.test("admins see all users, others themselves", async (t) => {
 });
 
 t.test("objects of a user are below the user", async (t) => {
-  const { names, ask, ada, ben, group, role } = await setUp(t);
+  const { names, request, ada, ben, group, role } = await setUp(t);
   for (const who of ["me", ada]) {
     t.same(await names("ada", `/users/${who}/groups`), ["readers"]);
     const path = `/users/${who}/acl-privileges?fields=*`;
-    t.match(await (await ask("ada", path)).json(), [
+    t.match(await (await request("ada", path)).json(), [
       { roleId: role, resource: "VM", action: "read", effect: "allow" },
     ]);
   }
@@ -78,14 +78,14 @@ t.test("objects of a user are below the user", async (t) => {
   t.same(await names("admin", `/groups/${group}/acl-roles`), ["reader"]);
   t.same(await names("admin", `/acl-roles/${role}/groups`), ["readers"]);
   t.same(await names("admin", `/acl-roles/${role}/users`), []);
-  await ask("admin", `/acl-roles/${role}/users/${ben}`, "PUT");
+  await request("admin", `/acl-roles/${role}/users/${ben}`, "PUT");
   t.same(await names("admin", `/acl-roles/${role}/users`), ["ben"]);
   t.same(await names("ada", `/acl-roles/${role}/users`), []);
 });
 
 t.test("objects of others do not exist for the caller", async (t) => {
-  const { ask, ben, ada, names, root } = await setUp(t);
-  const others = await root.ask("group.getAll");
+  const { request, ben, ada, names, root } = await setUp(t);
+  const others = await root.request("group.getAll");
   const { id: other } = (others as Named[]).find(
     (one) => one.name === "others",
   )!;
@@ -99,24 +99,24 @@ t.test("objects of others do not exist for the caller", async (t) => {
     "/acl-roles/none/users",
     "/acl-privileges/none",
   ])
-    t.equal((await ask("ada", path)).status, 404, path);
+    t.equal((await request("ada", path)).status, 404, path);
   const tokens = `/users/${ben}/authentication_tokens`;
-  t.equal((await ask("ada", tokens)).status, 403);
-  t.equal((await ask("ada", tokens, "POST", {})).status, 403);
+  t.equal((await request("ada", tokens)).status, 403);
+  t.equal((await request("ada", tokens, "POST", {})).status, 403);
   for (const [method, path] of [
     ["PUT", `/groups/${other}/users/${ada}`],
     ["DELETE", `/users/${ben}`],
     ["PATCH", `/users/${ben}`],
     ["POST", "/acl-roles"],
   ] as const)
-    t.equal((await ask("ada", path, method, {})).status, 403, path);
+    t.equal((await request("ada", path, method, {})).status, 403, path);
   t.same(await names("ben", "/users"), ["ben"]);
 });
 
 t.test("privileges include users only if they name them", async (t) => {
   const { names, root, role } = await setUp(t);
   const allow = (resource: string) =>
-    root.ask("privilege.create", {
+    root.request("privilege.create", {
       roleId: role,
       effect: "allow",
       resource,
@@ -133,62 +133,62 @@ t.test("privileges include users only if they name them", async (t) => {
 });
 
 t.test("a role is copied with its privileges", async (t) => {
-  const { ask, role, root } = await setUp(t);
+  const { request, role, root } = await setUp(t);
   const path = `/acl-roles/${role}/actions/copy?sync=true`;
-  const created = await ask("admin", path, "POST", { name: "copy" });
+  const created = await request("admin", path, "POST", { name: "copy" });
   t.equal(created.status, 201);
   const { id } = (await created.json()) as Named;
   t.equal(created.headers.get("location"), `/rest/v0/acl-roles/${id}`);
-  t.match(await root.ask("role.getPrivileges", { id }), [
+  t.match(await root.request("role.getPrivileges", { id }), [
     { roleId: id, resource: "VM", action: "read" },
   ]);
-  t.equal((await ask("ada", path, "POST", {})).status, 403);
-  const roles = (await root.ask("role.list")) as Named[];
+  t.equal((await request("ada", path, "POST", {})).status, 403);
+  const roles = (await root.request("role.list")) as Named[];
   const { id: viewer } = roles.find((one) => one.name === "viewer")!;
-  const ofViewer = await ask(
+  const ofViewer = await request(
     "admin",
     `/acl-roles/${viewer}/actions/copy?sync=true`,
     "POST",
     {},
   );
   const { id: copy } = (await ofViewer.json()) as Named;
-  t.match(await root.ask("role.get", { id: copy }), {
+  t.match(await root.request("role.get", { id: copy }), {
     name: "viewer (copy)",
     isTemplate: undefined,
   });
-  const [first] = (await root.ask("role.getPrivileges", {
+  const [first] = (await root.request("role.getPrivileges", {
     id: viewer,
   })) as Named[];
-  t.match(await root.ask("privilege.get", { id: first!.id }), {
+  t.match(await root.request("privilege.get", { id: first!.id }), {
     action: "read",
   });
 });
 
 t.test("tokens are created under old names, and described", async (t) => {
-  const { ask, connect, ada } = await setUp(t);
+  const { request, connect, ada } = await setUp(t);
   for (const path of [
     "/users/authentication_tokens",
     "/users/me/authentication_tokens",
     `/users/${ada}/authentication_tokens`,
   ]) {
-    const created = await ask("ada", path, "POST", { description: "x" });
+    const created = await request("ada", path, "POST", { description: "x" });
     t.equal(created.status, 201, path);
     t.match(await created.json(), {
       token: { user_id: ada, description: "x" },
     });
   }
   const client = await (await connect()).signIn("ada", "ada");
-  const token = (await client.ask("token.create", {})) as string;
+  const token = (await client.request("token.create", {})) as string;
   const described = async () =>
     (
-      (await client.ask("user.getAuthenticationTokens")) as {
+      (await client.request("user.getAuthenticationTokens")) as {
         description?: string;
       }[]
     ).map(({ description }) => description);
   t.notOk((await described()).includes("y"));
-  await client.ask("token.set", { id: token, description: "y" });
+  await client.request("token.set", { id: token, description: "y" });
   t.ok((await described()).includes("y"));
-  await client.ask("token.set", { id: token, description: null });
+  await client.request("token.set", { id: token, description: null });
   t.notOk((await described()).includes("y"));
   const other = await (await connect()).signIn("ben", "ben");
   t.match(await other.call("token.set", { id: token, description: "z" }), {

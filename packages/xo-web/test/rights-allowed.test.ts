@@ -17,12 +17,12 @@ t.test("requests of a turn are one call; answers are cached", async (t) => {
     },
     () => answered++,
   );
-  const ask = () =>
+  const request = () =>
     ["a", "b"].map((id) => [
       allowed.get({ method: "vm.start" }, id),
       allowed.get({ method: "vm.copy", idParameter: "vm" }, id),
     ]);
-  ask();
+  request();
   await settle();
   t.same(calls, [
     {
@@ -34,7 +34,7 @@ t.test("requests of a turn are one call; answers are cached", async (t) => {
     },
   ]);
   t.equal(answered, 1);
-  t.same(ask(), [
+  t.same(request(), [
     [true, false],
     [false, false],
   ]);

@@ -23,7 +23,7 @@ const live = await LiveClients.open({
   token: server.token,
   clients: scale.liveClients,
 });
-for (let i = 0; i < WARM; i++) await ask();
+for (let i = 0; i < WARM; i++) await request();
 
 const quiet = await measure();
 await setChurn(job.pools, scale.churn);
@@ -56,7 +56,7 @@ async function measure() {
   const lane = async () => {
     while (performance.now() - start < scale.restMs) {
       const start = performance.now();
-      bytes = await ask();
+      bytes = await request();
       times.push(performance.now() - start);
     }
   };
@@ -75,7 +75,7 @@ async function measure() {
 }
 
 /** @returns bytes of the answer */
-async function ask(): Promise<number> {
+async function request(): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { cookie: `authenticationToken=${server.token}` };
     get(`${server.url}${PATH}`, { agent, headers }, (answer) => {

@@ -141,9 +141,9 @@ export class PostgresCluster {
 }
 
 function postgresUser(): { uid: number; gid: number } {
-  const ask = (what: string) =>
+  const request = (what: string) =>
     Number(execFileSync("id", [what, "postgres"], { encoding: "utf8" }));
-  return { uid: ask("-u"), gid: ask("-g") };
+  return { uid: request("-u"), gid: request("-g") };
 }
 
 async function freePort(): Promise<number> {

@@ -327,14 +327,14 @@ export class SimulatedServer {
       if (isDone) continue;
       if (!isBegun) await this.#write(lease, `${action} begun`);
       // An earlier owner may have sent it: it is found by its mark.
-      else if (await this.#ask(() => world.done.includes(action))) {
+      else if (await this.#requestPool(() => world.done.includes(action))) {
         await this.#write(lease, `${action} done`);
         continue;
       }
       await lease.untilValid();
       const onAnswer = lease.beginCommand();
       this.#busy.add(lease.fence.subject);
-      await this.#ask(() => world.done.push(action));
+      await this.#requestPool(() => world.done.push(action));
       this.#busy.delete(lease.fence.subject);
       onAnswer();
       await this.#write(lease, `${action} done`);
@@ -342,7 +342,7 @@ export class SimulatedServer {
   }
 
   /** The pool: reachable even if the database is not. */
-  #ask<T>(serve: () => T): Promise<T> {
+  #requestPool<T>(serve: () => T): Promise<T> {
     return this.#request(serve, () => false);
   }
 

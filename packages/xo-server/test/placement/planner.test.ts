@@ -108,14 +108,14 @@ t.test("an abort ends running and waiting jobs", async (t) => {
   const planner = new Planner({ inventory: slices(), clock, file });
   t.teardown(() => planner.stop());
   const [first, second] = [new AbortController(), new AbortController()];
-  const ask = ({ signal }: AbortController) =>
+  const call = ({ signal }: AbortController) =>
     planner.starts(model(1, 1), {}, { signal });
-  const [one, other] = [ask(first), ask(second)];
+  const [one, other] = [call(first), call(second)];
   second.abort();
   await t.rejects(other, { code: "ABORTED" });
   first.abort();
   await t.rejects(one, { code: "ABORTED" });
-  await t.rejects(ask(first), { code: "ABORTED" });
+  await t.rejects(call(first), { code: "ABORTED" });
 });
 
 t.test("the queue of requests is limited", async (t) => {
