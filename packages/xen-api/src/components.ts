@@ -1,24 +1,24 @@
 import { setMaxListeners } from "node:events";
 import type { Logger } from "@xo-server/kit";
-import { CallQueue } from "./call-queue.js";
-import { CallExecutor } from "./call-executor.js";
-import { Candidates } from "./candidates.js";
+import { CallQueue } from "./calls/call-queue.js";
+import { CallExecutor } from "./calls/call-executor.js";
+import { Candidates } from "./session/candidates.js";
 import { discoverMembers } from "./discover-members.js";
-import { EventPacing } from "./event-pacing.js";
-import { TokenOrigins } from "./event-token.js";
+import { EventPacing } from "./events/event-pacing.js";
+import { TokenOrigins } from "./events/event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
 import { Dialer } from "./http/dialer.js";
-import type { ListingOptions } from "./listing.js";
-import { Login } from "./login.js";
-import { MarkedTasks } from "./marked-tasks.js";
+import type { ListingOptions } from "./calls/listing.js";
+import { Login } from "./session/login.js";
+import { MarkedTasks } from "./tasks/marked-tasks.js";
 import type { XapiOptions } from "./options.js";
-import { Rpc } from "./rpc.js";
+import { Rpc } from "./rpc/rpc.js";
 import { Secrets } from "./secrets.js";
-import { XapiSession, type Connected } from "./xapi-session.js";
+import { XapiSession, type Connected } from "./session/xapi-session.js";
 import { toSettings, type Settings } from "./settings.js";
 import { Streams } from "./streams.js";
-import { TaskTracker } from "./task-tracker.js";
-import { TransportChoice } from "./transport-choice.js";
+import { TaskTracker } from "./tasks/task-tracker.js";
+import { TransportChoice } from "./rpc/transport-choice.js";
 
 export type XapiComponents = ReturnType<typeof createComponents>;
 

@@ -1,9 +1,9 @@
 import { addressUrl, type Address } from "./http/address.js";
 import { memberAddresses } from "./members.js";
 import type { Logger } from "@xo-server/kit";
-import type { CallExecutor } from "./call-executor.js";
-import type { Candidates } from "./candidates.js";
-import type { XapiSession } from "./xapi-session.js";
+import type { CallExecutor } from "./calls/call-executor.js";
+import type { Candidates } from "./session/candidates.js";
+import type { XapiSession } from "./session/xapi-session.js";
 
 export interface MemberDiscovery {
   readonly executor: CallExecutor;

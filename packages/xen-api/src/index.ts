@@ -1,5 +1,5 @@
 export { createXapi } from "./create-xapi.js";
-export { CALL_MARK, creationMark } from "./creation-mark.js";
+export { CALL_MARK, creationMark } from "./calls/creation-mark.js";
 export { DelegatingXapi } from "./delegating-xapi.js";
 export {
   DEFAULT_EVENT_GRACE_MS,
@@ -12,8 +12,8 @@ export type {
   EventRelay,
   FollowedEvents,
   RelayRequest,
-} from "./event-relay.js";
-export { isOlderToken } from "./event-token.js";
+} from "./events/event-relay.js";
+export { isOlderToken } from "./events/event-token.js";
 export type {
   IndirectConnection,
   IndirectRoute,
@@ -21,7 +21,7 @@ export type {
 export { hostName } from "./http/address.js";
 export { probeHost, type HostProbe, type ProbeOptions } from "./probe-host.js";
 export type { PeerCertificate } from "./http/peer-certificate.js";
-export { isPermanent } from "./retry-policy.js";
+export { isPermanent } from "./rpc/retry-policy.js";
 export type { BackoffOptions, TransportName, XapiOptions } from "./options.js";
 export type { TlsPolicy, TrustOnFirstUse } from "./http/tls-policy.js";
 export type { DecodeHandlers, DecodeStream, Decoder } from "./decoder.js";

@@ -1,6 +1,6 @@
 import type { Logger, MonotonicClock } from "@xo-server/kit";
 import type { Decoder } from "./decoder.js";
-import type { EventRelay } from "./event-relay.js";
+import type { EventRelay } from "./events/event-relay.js";
 import type { IndirectRoute } from "./http/indirect-route.js";
 import type { TlsPolicy } from "./http/tls-policy.js";
 

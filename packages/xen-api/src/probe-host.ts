@@ -19,10 +19,13 @@ import {
   readCertificate,
   type PeerCertificate,
 } from "./http/peer-certificate.js";
-import { toXapiError } from "./login.js";
-import { isTransportDoubtful, isTransportUnsupported } from "./retry-policy.js";
-import { Rpc } from "./rpc.js";
-import { transports } from "./transport-choice.js";
+import { toXapiError } from "./session/login.js";
+import {
+  isTransportDoubtful,
+  isTransportUnsupported,
+} from "./rpc/retry-policy.js";
+import { Rpc } from "./rpc/rpc.js";
+import { transports } from "./rpc/transport-choice.js";
 
 export interface ProbeOptions {
   /** As in XapiOptions. */

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import { STREAM_MS } from "./answer-limits.js";
+import { STREAM_MS } from "./calls/answer-limits.js";
 import {
   addressName,
   addressUrl,
@@ -15,7 +15,7 @@ import { readHead } from "./http/read-head.js";
 import { requestHead } from "./http/request-head.js";
 import type { ResponseHead } from "./http/response-head.js";
 import { upload } from "./http/upload.js";
-import type { XapiSession } from "./xapi-session.js";
+import type { XapiSession } from "./session/xapi-session.js";
 import type {
   PutStreamOptions,
   StreamAnswer,

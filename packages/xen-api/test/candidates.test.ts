@@ -1,5 +1,5 @@
 import t from "tap";
-import { Candidates } from "../src/candidates.js";
+import { Candidates } from "../src/session/candidates.js";
 
 const address = (host: string) =>
   ({ scheme: "https", host, port: 443 }) as const;

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import { isOlderToken } from "../../src/event-token.js";
+import { isOlderToken } from "../../src/events/event-token.js";
 import { parseAddress, siblingAddress } from "../../src/http/address.js";
 import { BodyReader } from "../../src/http/body-reader.js";
 import {

@@ -5,7 +5,7 @@ import {
   type DecodedAnswer,
   type DecodeRequest,
 } from "@xo-server/model";
-import { toDeclaredType } from "../../src/declared-type.js";
+import { toDeclaredType } from "../../src/calls/declared-type.js";
 import type {
   DecodeHandlers,
   Decoder,

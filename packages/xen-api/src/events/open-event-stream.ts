@@ -1,10 +1,10 @@
 import { EventStream } from "./event-stream.js";
 import { tokenIssuer } from "./event-position.js";
 import { injectToken } from "./inject-token.js";
-import { changesMembership, memberAddresses } from "./members.js";
-import type { XapiComponents } from "./components.js";
+import { changesMembership, memberAddresses } from "../members.js";
+import type { XapiComponents } from "../components.js";
 import type { RecordBatch } from "@xo-server/model";
-import type { EventsOptions, XapiEvents } from "./xapi.js";
+import type { EventsOptions, XapiEvents } from "../xapi.js";
 
 /** See Xapi.events. The task tracker and the list of candidates are updated from the same events. */
 export function openEventStream(

@@ -1,4 +1,4 @@
-import type { CallExecutor } from "./call-executor.js";
+import type { CallExecutor } from "../calls/call-executor.js";
 import { toTaskMarks, type ReportedTask } from "./task-state.js";
 
 /** Entries of the other_config of a task, by which its call is known. */

@@ -1,12 +1,12 @@
 import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XapiError, XoError, type RecordBatch } from "@xo-server/model";
-import type { CallExecutor } from "./call-executor.js";
-import { toDeclaredType } from "./declared-type.js";
-import type { EventPacing } from "./event-pacing.js";
+import type { CallExecutor } from "../calls/call-executor.js";
+import { toDeclaredType } from "../calls/declared-type.js";
+import type { EventPacing } from "../events/event-pacing.js";
 import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
 import type { MarkedTasks } from "./marked-tasks.js";
 import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
-import { parseXmlFragment } from "./xmlrpc-value.js";
+import { parseXmlFragment } from "../xmlrpc-value.js";
 
 export interface TaskTrackerOptions {
   readonly executor: CallExecutor;

@@ -7,7 +7,7 @@ import {
   addressUrl,
   siblingAddress,
   type Address,
-} from "./http/address.js";
+} from "../http/address.js";
 import type { Login, OpenSession } from "./login.js";
 import {
   backoffMs,
@@ -15,9 +15,9 @@ import {
   isNetworkError,
   transientRejectionMs,
   type BackoffLimits,
-} from "./retry-policy.js";
+} from "../rpc/retry-policy.js";
 import { SessionWaiters } from "./session-waiters.js";
-import type { XapiState } from "./xapi.js";
+import type { XapiState } from "../xapi.js";
 
 /** An open session with the number of its login. */
 export interface Connected extends OpenSession {

@@ -1,5 +1,5 @@
 import { datamodel } from "@xo-server/model";
-import { toFloat, toInteger } from "./xmlrpc-value.js";
+import { toFloat, toInteger } from "../xmlrpc-value.js";
 
 /**
  * Converts a value to the type that the data model declares, so that a call

@@ -1,4 +1,4 @@
-import { addressUrl, type Address } from "./http/address.js";
+import { addressUrl, type Address } from "../http/address.js";
 
 /** Addresses of the pool members: where to connect, in order of preference. */
 export class Candidates {

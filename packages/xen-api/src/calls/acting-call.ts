@@ -1,13 +1,13 @@
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
-import { isNetworkError } from "./retry-policy.js";
+import type { XapiComponents } from "../components.js";
+import { isNetworkError } from "../rpc/retry-policy.js";
 import {
   visibleResult,
   type FoundResult,
   type ResultLookup,
 } from "./visible-result.js";
-import type { CallOptions } from "./xapi.js";
+import type { CallOptions } from "../xapi.js";
 
 /**
  * Maximum number of lookups that do not find the result, and of lookups that fail.

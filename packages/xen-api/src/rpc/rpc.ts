@@ -7,15 +7,15 @@ import {
   type RecordBatch,
   type WireEncoding,
 } from "@xo-server/model";
-import type { Decoder, DecodeStream } from "./decoder.js";
-import { addressName, type Address } from "./http/address.js";
-import type { Connection } from "./http/connection.js";
-import type { ConnectionPool } from "./http/connection-pool.js";
+import type { Decoder, DecodeStream } from "../decoder.js";
+import { addressName, type Address } from "../http/address.js";
+import type { Connection } from "../http/connection.js";
+import type { ConnectionPool } from "../http/connection-pool.js";
 import { CancellationScope } from "./cancellation-scope.js";
-import { ErrorPage } from "./http/error-page.js";
-import { MAX_REQUEST_BODY_BYTES, requestHead } from "./http/request-head.js";
-import { bodyEnd, type ResponseHead } from "./http/response-head.js";
-import type { Transport } from "./transports/transport.js";
+import { ErrorPage } from "../http/error-page.js";
+import { MAX_REQUEST_BODY_BYTES, requestHead } from "../http/request-head.js";
+import { bodyEnd, type ResponseHead } from "../http/response-head.js";
+import type { Transport } from "../transports/transport.js";
 
 /** One call on the wire, session included. */
 export interface RpcRequest {

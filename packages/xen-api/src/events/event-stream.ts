@@ -1,20 +1,20 @@
 import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError, type RecordBatch } from "@xo-server/model";
-import type { CallExecutor } from "./call-executor.js";
+import type { CallExecutor } from "../calls/call-executor.js";
 import { eventFailure, isRewound, MAX_BAD_ANSWERS } from "./event-policy.js";
 import { isSameCoordinator } from "./event-position.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { EventPacing } from "./event-pacing.js";
 import type { EventAnswer, EventRelay } from "./event-relay.js";
-import type { Dialer } from "./http/dialer.js";
+import type { Dialer } from "../http/dialer.js";
 import { RewindCheck } from "./rewind-check.js";
 import {
   afterFailedCall,
   backoffMs,
   type BackoffLimits,
-} from "./retry-policy.js";
-import type { Connected, XapiSession } from "./xapi-session.js";
-import type { LostReason, XapiEvents } from "./xapi.js";
+} from "../rpc/retry-policy.js";
+import type { Connected, XapiSession } from "../session/xapi-session.js";
+import type { LostReason, XapiEvents } from "../xapi.js";
 
 /** An answer that has begun is complete at once, as XAPI has it in memory. A poll that is repeated after a break costs nothing. */
 const STALL_MS = 3_000;

@@ -1,5 +1,5 @@
 import { XapiError, XoError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
+import type { XapiComponents } from "../components.js";
 
 /** A token for the current state; see Xapi.injectToken. */
 export async function injectToken(parts: XapiComponents): Promise<string> {

@@ -1,6 +1,6 @@
 import { pause } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
+import type { XapiComponents } from "../components.js";
 
 /** Interval of the checks whether the tasks of the session have ended, in ms. */
 const POLL_MS = 500;

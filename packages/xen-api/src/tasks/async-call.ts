@@ -1,9 +1,9 @@
 import { XoError } from "@xo-server/model";
-import { checkReadOnly } from "./call-executor.js";
-import { resultTypeOf } from "./declared-type.js";
-import type { XapiComponents } from "./components.js";
+import { checkReadOnly } from "../calls/call-executor.js";
+import { resultTypeOf } from "../calls/declared-type.js";
+import type { XapiComponents } from "../components.js";
 import { startTask } from "./start-task.js";
-import type { AsyncCallOptions } from "./xapi.js";
+import type { AsyncCallOptions } from "../xapi.js";
 
 /** See Xapi.callAsync. */
 export async function callAsync(

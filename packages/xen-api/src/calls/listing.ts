@@ -6,8 +6,8 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
-import { xmlRpcTransport } from "./transports/xml-rpc.js";
-import type { ListOptions, ListResult } from "./xapi.js";
+import { xmlRpcTransport } from "../transports/xml-rpc.js";
+import type { ListOptions, ListResult } from "../xapi.js";
 
 export interface ListingOptions {
   readonly executor: CallExecutor;

@@ -1,7 +1,7 @@
 import type { MonotonicClock } from "@xo-server/kit";
 import { XoError, type XapiError } from "@xo-server/model";
 import { isFinal, taskError, type TaskState } from "./task-state.js";
-import type { AsyncCallOptions } from "./xapi.js";
+import type { AsyncCallOptions } from "../xapi.js";
 
 export interface WatchRequest {
   readonly ref: string;

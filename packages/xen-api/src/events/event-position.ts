@@ -1,7 +1,7 @@
 import { XapiError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
+import type { XapiComponents } from "../components.js";
 import { injectToken } from "./inject-token.js";
-import type { EventPosition } from "./xapi.js";
+import type { EventPosition } from "../xapi.js";
 
 /** See Xapi.eventPosition. */
 export async function eventPosition(

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
-import { isAnswerLost, isAnswerMissing } from "./acting-call.js";
-import { CALL_MARK } from "./creation-mark.js";
+import type { XapiComponents } from "../components.js";
+import { isAnswerLost, isAnswerMissing } from "../calls/acting-call.js";
+import { CALL_MARK } from "../calls/creation-mark.js";
 import type { TaskMarks } from "./marked-tasks.js";
-import type { AsyncCallOptions } from "./xapi.js";
+import type { AsyncCallOptions } from "../xapi.js";
 
 /**
  * A response that is not received within this time after events have reported its

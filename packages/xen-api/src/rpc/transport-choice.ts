@@ -1,11 +1,11 @@
 import type { Logger } from "@xo-server/kit";
 import { XapiError } from "@xo-server/model";
-import type { TransportName } from "./options.js";
+import type { TransportName } from "../options.js";
 import { isTransportDoubtful, isTransportUnsupported } from "./retry-policy.js";
-import { jsonInXmlTransport } from "./transports/json-in-xml.js";
-import { jsonRpcTransport } from "./transports/json-rpc.js";
-import type { Transport } from "./transports/transport.js";
-import { xmlRpcTransport } from "./transports/xml-rpc.js";
+import { jsonInXmlTransport } from "../transports/json-in-xml.js";
+import { jsonRpcTransport } from "../transports/json-rpc.js";
+import type { Transport } from "../transports/transport.js";
+import { xmlRpcTransport } from "../transports/xml-rpc.js";
 
 /** All transports, best first. */
 export const transports: readonly Transport[] = [

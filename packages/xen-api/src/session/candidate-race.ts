@@ -1,5 +1,5 @@
 import { type MonotonicClock, pause } from "@xo-server/kit";
-import type { Address } from "./http/address.js";
+import type { Address } from "../http/address.js";
 
 /** The next candidate is tried when the previous one has failed or has not answered within this time, in ms. */
 const HEAD_START_MS = 500;

@@ -6,14 +6,14 @@ import {
   type DecodePriority,
   type WireEncoding,
 } from "@xo-server/model";
-import { addressName, type Address } from "./http/address.js";
+import { addressName, type Address } from "../http/address.js";
 import { restartAfterSilence } from "./restart-after-silence.js";
-import { isNetworkError } from "./retry-policy.js";
-import type { Rpc } from "./rpc.js";
-import type { Secrets } from "./secrets.js";
-import type { TransportChoice } from "./transport-choice.js";
-import type { Transport } from "./transports/transport.js";
-import type { PoolIdentity } from "./xapi.js";
+import { isNetworkError } from "../rpc/retry-policy.js";
+import type { Rpc } from "../rpc/rpc.js";
+import type { Secrets } from "../secrets.js";
+import type { TransportChoice } from "../rpc/transport-choice.js";
+import type { Transport } from "../transports/transport.js";
+import type { PoolIdentity } from "../xapi.js";
 
 /** An open session and how to use it. `session` is a secret. */
 export interface OpenSession {

@@ -1,7 +1,7 @@
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { XapiComponents } from "./components.js";
-import { addressName, type Address } from "./http/address.js";
+import type { XapiComponents } from "../components.js";
+import { addressName, type Address } from "../http/address.js";
 import type { Connected } from "./xapi-session.js";
 
 /**

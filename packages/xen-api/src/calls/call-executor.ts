@@ -9,16 +9,16 @@ import {
 } from "@xo-server/model";
 import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
-import type { Address } from "./http/address.js";
-import type { Dialer } from "./http/dialer.js";
-import { createDeadline } from "./deadline.js";
+import type { Address } from "../http/address.js";
+import type { Dialer } from "../http/dialer.js";
+import { createDeadline } from "../rpc/deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
-import { toXapiError } from "./login.js";
+import { toXapiError } from "../session/login.js";
 import { isReadingMethod } from "./method-policy.js";
-import { afterFailedCall, type CallDecision } from "./retry-policy.js";
-import type { Rpc, RpcAnswer, RpcRequest } from "./rpc.js";
-import type { Connected, XapiSession } from "./xapi-session.js";
-import type { Transport } from "./transports/transport.js";
+import { afterFailedCall, type CallDecision } from "../rpc/retry-policy.js";
+import type { Rpc, RpcAnswer, RpcRequest } from "../rpc/rpc.js";
+import type { Connected, XapiSession } from "../session/xapi-session.js";
+import type { Transport } from "../transports/transport.js";
 
 /** Time without the beginning of a response after which the way to the member is checked, in ms. */
 const CHECK_MS = 2_000;
