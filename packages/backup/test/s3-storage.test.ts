@@ -230,7 +230,10 @@ t.test("an object is moved by the store, which does not send it", async (t) => {
   await t.rejects(storage.move(name, "quarantine/y"), {
     code: "storage-failed",
   });
-  t.equal([...objects.keys()].filter((key) => /quarantine/.test(key)).length, 1);
+  t.equal(
+    [...objects.keys()].filter((key) => /quarantine/.test(key)).length,
+    1,
+  );
 });
 
 t.test(

@@ -3,7 +3,6 @@ import {
   createObjectFilter,
   filterFields,
   parseFilter,
-  type Filter,
   type Predicate,
 } from "@xo-server/inventory";
 
