@@ -7,6 +7,9 @@ import type { Source, TransferTask } from "../transfers/transfer.js";
 import { openXapiStream, type Handler } from "../transfers/xapi-streams.js";
 import {
   dropExportSnapshot,
+  dropMarkedSnapshot,
+  newExportMark,
+  prepareExportSnapshot,
   takeExportSnapshot,
 } from "../vms/export-snapshot.js";
 import {
@@ -100,10 +103,16 @@ async function openRunning(
   work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const { xapi } = vm;
-  const ref = await takeExportSnapshot(xapi, vm.ref);
+  const mark = newExportMark();
+  await work.persistState({ vm: vm.id, mark } satisfies KeptSnapshot);
+  const ref = await takeExportSnapshot(xapi, vm.ref, mark);
   const drop = () => dropExportSnapshot(xapi, ref);
   try {
-    await work.persistState({ vm: vm.id, snapshot: ref });
+    await work.persistState({
+      vm: vm.id,
+      snapshot: ref,
+    } satisfies KeptSnapshot);
+    await prepareExportSnapshot(xapi, vm.ref, ref);
     const source = await openVm({ xapi, ref }, request, work);
     finished(source.body, () => {
       // The response has ended, so that a failure cannot be reported; the user sees the snapshot in the list of the VM.
@@ -118,17 +127,19 @@ async function openRunning(
 
 interface KeptSnapshot {
   readonly vm?: string;
-  /** Absent: no snapshot has been created. */
+  /** Of a snapshot that may have been created. */
+  readonly mark?: string;
   readonly snapshot?: Ref;
 }
 
 async function dropKept(
   objects: PoolObjects,
-  { vm, snapshot }: KeptSnapshot,
+  { vm, mark, snapshot }: KeptSnapshot,
 ): Promise<void> {
-  if (vm === undefined || snapshot === undefined) return;
-  const { xapi } = objects.get(vm, "VM");
-  await dropExportSnapshot(xapi, snapshot);
+  if (vm === undefined) return;
+  const { xapi, ref } = objects.get(vm, "VM");
+  if (snapshot !== undefined) await dropExportSnapshot(xapi, snapshot);
+  else if (mark !== undefined) await dropMarkedSnapshot(xapi, ref, mark);
 }
 
 function toCompression(compress: boolean | string): string {
