@@ -177,7 +177,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   for (const view of [wide, narrow])
     t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page } = await open(t, `/vms/${running[2]!.id}`, { view });
-      await page.getByText("No scheduled snapshots").waitFor();
+      await page.getByText("No scheduled backups or snapshots").waitFor();
       t.same(await violations(page), [], "general");
       const tabs = {
         disks: () => page.getByRole("button", { name: "New disk…" }),

@@ -85,6 +85,32 @@ t.test("objects of all types are searched by name and texts", async (t) => {
   t.same(await searchObjects(call, " ", ["VM"]), []);
 });
 
+t.test("a VM is found by a MAC address, or a part of it", async (t) => {
+  const asked: Json[] = [];
+  const call = answerOf(asked, ({ type, ids }) => {
+    if (type === "VIF") return [{ id: "i", type: "VIF", $VM: "v" }];
+    return ids === undefined
+      ? []
+      : [{ id: "v", type: "VM", name_label: "web" }];
+  });
+  for (const typed of ["82:78:56:b5:b2:fb", "82-78-56"]) {
+    const found = await searchObjects(call, typed, ["VM"]);
+    t.same(
+      found.map(({ id }) => id),
+      ["v"],
+      typed,
+    );
+  }
+  const vifFilters = () =>
+    asked.flatMap((params) =>
+      isObject(params) && params["type"] === "VIF" ? [params["filter"]] : [],
+    );
+  t.same(vifFilters(), ['MAC:"82:78:56:b5:b2:fb"', 'MAC:"82:78:56"']);
+  asked.length = 0;
+  t.same(await searchObjects(call, "82:78", ["VM"]), []);
+  t.same(vifFilters(), [], "too short");
+});
+
 t.test(
   "recently visited objects are shown with present values, in their order",
   async (t) => {

@@ -1,7 +1,7 @@
 import t from "tap";
 import { searchRows, toRawRows } from "../src/details/raw-rows.js";
 import { bootSteps, movedStep, toOrder } from "../src/details/vm/boot-order.js";
-import { coverOf, toSnapshotJobs } from "../src/details/vm/protection.js";
+import { coverOf, toProtectionJobs } from "../src/details/vm/protection.js";
 import {
   addressesByDevice,
   customFieldsOf,
@@ -25,26 +25,42 @@ t.test("a boot order is read, moved and written", async (t) => {
   );
 });
 
-t.test("jobs that take snapshots, with enabled schedules", async (t) => {
-  const [job, ...others] = toSnapshotJobs(
-    [
-      { id: "j", type: "snapshot", name: "nightly", filter: "tags:prod" },
-      { id: "k", type: "call", name: "restart" },
-    ],
-    [
-      { jobId: "j", cron: "0 1 * * *", enabled: true, timezone: "UTC" },
-      { jobId: "j", cron: "0 2 * * *", enabled: false },
-      { jobId: "k", cron: "0 3 * * *", enabled: true },
-    ],
-  );
-  t.same(others, []);
-  t.same(job?.schedules, [{ cron: "0 1 * * *", timezone: "UTC" }]);
-  t.equal(coverOf(job!, { id: "v" }), "filter");
-  t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v" }), "yes");
-  t.equal(coverOf({ ...job!, filter: undefined }, { id: "v" }), "no");
-  const tags = ["xo:no-bak"];
-  t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v", tags }), "no");
-});
+t.test(
+  "jobs that take snapshots or backups, with enabled schedules",
+  async (t) => {
+    const [job, ...others] = toProtectionJobs(
+      [
+        { id: "j", type: "snapshot", name: "nightly", filter: "tags:prod" },
+        { id: "k", type: "call", name: "restart" },
+      ],
+      [
+        { jobId: "j", cron: "0 1 * * *", enabled: true, timezone: "UTC" },
+        { jobId: "j", cron: "0 2 * * *", enabled: false },
+        { jobId: "k", cron: "0 3 * * *", enabled: true },
+      ],
+    );
+    t.same(others, []);
+    t.same(job?.schedules, [{ cron: "0 1 * * *", timezone: "UTC" }]);
+    t.equal(coverOf(job!, { id: "v" }), "filter");
+    t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v" }), "yes");
+    t.equal(coverOf({ ...job!, filter: undefined }, { id: "v" }), "no");
+    const tags = ["xo:no-bak"];
+    t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v", tags }), "no");
+
+    const [ofAll, ofFilter] = toProtectionJobs(
+      [
+        { id: "b", type: "backup", name: "all" },
+        { id: "f", type: "backup", name: "prod", filter: "tags:prod" },
+        { id: "m", type: "mirrorBackup", name: "mirror" },
+      ],
+      [],
+    );
+    t.equal(ofAll!.isBackup, true);
+    t.equal(coverOf(ofAll!, { id: "v" }), "yes", "a backup job of all VMs");
+    t.equal(coverOf(ofAll!, { id: "v", tags }), "no");
+    t.equal(coverOf(ofFilter!, { id: "v" }), "filter");
+  },
+);
 
 t.test("tools: the state that a running guest reports", async (t) => {
   const vm = { id: "v", type: "VM", power_state: "Running" };

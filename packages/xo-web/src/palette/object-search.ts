@@ -33,15 +33,45 @@ export async function searchObjects(
 ): Promise<readonly ObjectRow[]> {
   const search = typed.trim();
   if (search === "") return [];
-  const pages = await Promise.all(
-    types.map((type) => searchType(call, type, search)),
-  );
+  const pages = await Promise.all([
+    ...types.map((type) => searchType(call, type, search)),
+    ...(types.includes("VM") && MAC.test(search)
+      ? [searchByMac(call, search)]
+      : []),
+  ]);
   const found = Array.from(pages.flat(), (row) => ({
     row,
     name: row.name_label ?? "",
     typeRank: types.indexOf(row.type),
   }));
   return rank(found, search).map(({ row }) => row);
+}
+
+/** Three bytes of a MAC address at least; fewer fit too many. */
+const MAC = /^[0-9a-f]{2}([:-][0-9a-f]{2}){2,5}$/i;
+
+/** VMs by the MAC address of an interface, or a part of it. */
+async function searchByMac(
+  call: Call,
+  typed: string,
+): Promise<readonly ObjectRow[]> {
+  const vifs = await readPage(call, {
+    type: "VIF",
+    filter: `MAC:${JSON.stringify(typed.replaceAll("-", ":"))}`,
+    fields: ["id", "type", "$VM"],
+    limit: MAX_PER_TYPE,
+  });
+  const ids = new Set(
+    vifs.rows.flatMap(({ $VM }) => (typeof $VM === "string" ? [$VM] : [])),
+  );
+  if (ids.size === 0) return [];
+  const { rows } = await readPage(call, {
+    type: "VM",
+    ids: [...ids],
+    fields,
+    limit: ids.size,
+  });
+  return rows;
 }
 
 async function searchType(

@@ -1,9 +1,13 @@
 import type { JsonObject } from "@xo-server/kit";
+import { selectionOf } from "../../backup/job.js";
 
-/** A job that takes snapshots, as `job.getAll` returns it. */
-export interface SnapshotJob {
+/** A job that takes snapshots or backups of VMs, as `job.getAll` returns it. */
+export interface ProtectionJob {
   readonly id: string;
   readonly name: string;
+  readonly isBackup: boolean;
+  /** Backup jobs without a selection include all VMs. */
+  readonly isOfAll: boolean;
   readonly vms: readonly string[];
   readonly filter: string | undefined;
   readonly excludedTags: readonly string[];
@@ -19,14 +23,16 @@ export interface ProtectionSchedule {
 /** The default of the server. */
 const EXCLUDED = ["xo:no-bak"];
 
-/** Jobs that take snapshots, with their schedules. */
-export function toSnapshotJobs(
+/** Jobs that take snapshots or backups of VMs, with their schedules. */
+export function toProtectionJobs(
   jobs: readonly JsonObject[],
   schedules: readonly JsonObject[],
-): SnapshotJob[] {
+): ProtectionJob[] {
   return jobs
-    .filter(({ type }) => type === "snapshot")
+    .filter(({ type }) => type === "snapshot" || type === "backup")
     .map((job) => ({
+      isBackup: job["type"] === "backup",
+      isOfAll: job["type"] === "backup" && selectionOf(job) === "all",
       id: textOf(job["id"]),
       name: textOf(job["name"]),
       vms: textsOf(job["vms"]) ?? [],
@@ -43,11 +49,11 @@ export function toSnapshotJobs(
 
 /** Whether the job includes a VM: listed, or by a filter that the server evaluates (`filter`). */
 export function coverOf(
-  { vms, filter, excludedTags }: SnapshotJob,
+  { vms, filter, excludedTags, isOfAll }: ProtectionJob,
   { id, tags = [] }: { id: string; tags?: readonly string[] | undefined },
 ): "yes" | "no" | "filter" {
   if (excludedTags.some((tag) => tags.includes(tag))) return "no";
-  if (vms.includes(id)) return "yes";
+  if (isOfAll || vms.includes(id)) return "yes";
   return filter === undefined ? "no" : "filter";
 }
 

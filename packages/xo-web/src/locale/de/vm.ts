@@ -16,7 +16,7 @@ export const vm: Messages["vm"] = {
   cards: {
     guest: "Gast",
     machine: "Hardware",
-    protection: "Snapshot-Schutz",
+    protection: "Schutz",
     notes: "Notizen",
     customFields: "Eigene Felder",
     tasks: "Aufgaben",
@@ -75,12 +75,13 @@ export const vm: Messages["vm"] = {
   cpusOf: "{n} (Maximum {max})",
   protection: {
     adminsOnly: "Nur Administratoren können Jobs sehen.",
-    covered: "Geplante Snapshots",
-    notCovered: "Keine geplanten Snapshots",
-    lead: "Kein Job erstellt Snapshots dieser VM.",
+    backups: "Geplante Backups",
+    snapshotsOnly: "Geplante Snapshots, keine Backups",
+    notCovered: "Keine geplanten Backups oder Snapshots",
+    lead: "Kein Job erstellt Backups oder Snapshots dieser VM.",
     noSchedule:
       "Der Job {job} enthält diese VM, aber keiner seiner Zeitpläne ist aktiviert.",
-    toJobs: "Jobs",
+    toJobs: "Backup-Jobs",
   },
   ha: {
     none: "Ungeschützt",

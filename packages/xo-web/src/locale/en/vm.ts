@@ -14,7 +14,7 @@ export const vm = {
   cards: {
     guest: "Guest",
     machine: "Hardware",
-    protection: "Snapshot protection",
+    protection: "Protection",
     notes: "Notes",
     customFields: "Custom fields",
     tasks: "Tasks",
@@ -73,12 +73,13 @@ export const vm = {
   cpusOf: "{n} (maximum {max})",
   protection: {
     adminsOnly: "Only administrators can view jobs.",
-    covered: "Scheduled snapshots",
-    notCovered: "No scheduled snapshots",
-    lead: "No job takes snapshots of this VM.",
+    backups: "Scheduled backups",
+    snapshotsOnly: "Scheduled snapshots, no backups",
+    notCovered: "No scheduled backups or snapshots",
+    lead: "No job takes backups or snapshots of this VM.",
     noSchedule:
       "The job {job} includes this VM, but none of its schedules is enabled.",
-    toJobs: "Jobs",
+    toJobs: "Backup jobs",
   },
   ha: {
     none: "Unprotected",
