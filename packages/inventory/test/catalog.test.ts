@@ -1,5 +1,5 @@
 import t from "tap";
-import { createCatalog, type Frame } from "@xo-server/inventory";
+import { createCatalog, type Frame, type Priority } from "@xo-server/inventory";
 import {
   catalogOf,
   createPool,
@@ -10,7 +10,7 @@ import {
   refOf,
   uuidOf,
 } from "./catalog-pool.js";
-import { createTestInventory } from "./mirror-pool.js";
+import { createTestInventory, mirror } from "./mirror-pool.js";
 import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
 
@@ -327,6 +327,28 @@ t.test("a class that is followed while it is listed is complete", async (t) => {
   await t.rejects(catalog.follow("SR"), { code: "CLOSED" });
   await handle.stop();
 });
+
+t.test(
+  "a class that is filled in the background is needed by a client: it is urgent",
+  async (t) => {
+    const { inventory, clock } = await mirror(createPool("a"));
+    const { views } = createTestViews();
+    const catalog = createCatalog(inventory, { views, clock });
+    const priorities: (Priority | undefined)[] = [];
+    const run = inventory.runInSlices.bind(inventory);
+    inventory.runInSlices = (lane, steps, priority) => {
+      if (lane === "views of VM") priorities.push(priority);
+      return run(lane, steps, priority);
+    };
+    const later = catalog.follow("VM", undefined, "background");
+    const now = catalog.follow("VM");
+    t.equal(await later, await now, "the same table");
+    t.same(priorities, ["background", "normal"]);
+    await catalog.follow("VM");
+    t.equal(priorities.length, 2, "it is complete");
+    catalog.stop();
+  },
+);
 
 t.test("a frame is encoded once per encoding", async (t) => {
   const pool = createPool("a");
