@@ -153,6 +153,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const begin = async (
     { tasks }: ReturnType<typeof open>,
     run: (xapi: () => Xapi, work: TaskContext) => Promise<unknown>,
+    subject: object = {},
   ) => {
     const task = tasks.prepare({
       name: "do it",
@@ -161,6 +162,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       userId: "u",
       params: {},
       operation: "vm.do",
+      ...subject,
     });
     const { node: work } = task;
     const result = run(() => new TrackedXapi(pool.xapi, "p", work), work);
@@ -676,5 +678,31 @@ t.test(
       });
       t.same(resumed, []);
     });
+  },
+);
+
+t.test(
+  "an operation continues whose task is about another object than its permission",
+  async (t) => {
+    const { open, begin, restart } = setUp(t, {
+      permission: {
+        action: "operate:use",
+        resource: "VM",
+        id: ({ vm }: { vm?: string }) => vm ?? "",
+      },
+      resume: () => true,
+    });
+    const id = await begin(
+      open(),
+      async (_xapi, work) => {
+        await work.persistState({ vm: "v" });
+        await new Promise(() => undefined);
+      },
+      // As a restore over REST, whose path has the archive.
+      { objectType: "backup-archives", objectId: "a", params: { vm: "v" } },
+    );
+    const { tasks, done } = await restart();
+    await done;
+    t.match(await tasks.get(id, ada), { status: "success" });
   },
 );

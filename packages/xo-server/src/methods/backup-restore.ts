@@ -206,11 +206,9 @@ async function restore(
       params: request,
     },
     async (task) => {
-      const { id } = await runRestore(
-        newState(request),
-        limitedParts(context),
-        task,
-      );
+      const state = newState(request);
+      await task.persistState(state);
+      const { id } = await runRestore(state, limitedParts(context), task);
       return { id };
     },
   );

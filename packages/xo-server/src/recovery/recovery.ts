@@ -237,12 +237,15 @@ export function runsOf(
   });
 }
 
+/** The object of the permission may be another one than that of the task, as in a restore onto an SR that was requested for an archive. */
 function callOf(
   { task }: LostTask,
-  { name }: Operation,
+  { name, permission }: Operation,
 ): Omit<InterruptedCall, "run"> {
   const { objectId, params } = task.subject;
-  return { name, objectId, params };
+  const own: unknown =
+    typeof permission === "string" ? undefined : permission.id(params as never);
+  return { name, objectId: typeof own === "string" ? own : objectId, params };
 }
 
 /**

@@ -16,6 +16,7 @@ import { awaitGuest, prepareGuest } from "./await-guest.js";
 import { removeTest } from "./remove-test.js";
 import type { RestoreTestReport, RestoreTestState } from "./restore-test.js";
 import { takeScreenshot } from "./take-screenshot.js";
+import { dropUploads } from "../restore/restore-disk.js";
 
 export interface RestoreTestContext extends RestoreContext {
   readonly clock: WallClock;
@@ -79,6 +80,8 @@ export async function removeInterrupted(
   await interrupted.awaitOutcomes(undefined, task);
   const { xapi } = objects.untracked.get(spec.sr, "SR");
   const archive = await archives.find(spec.id);
+  for (const { name } of archive?.disks ?? [])
+    await dropUploads(xapi, name, task.wholeTaskId);
   await removeTest(xapi, {
     token,
     vm: new RestoreJournal(task, interrupted.steps).vm,
@@ -96,7 +99,7 @@ async function restoreAndStart(
 ): Promise<Outcome> {
   const { clock, workers } = context;
   const { xapi } = context.objects.forTask(task).get(spec.sr, "SR");
-  const mark = task.taskId ?? "";
+  const mark = task.wholeTaskId ?? "";
   const network =
     spec.network === "none" ? null : await createNetwork(xapi, token, mark);
   const request: RestoreRequest = {

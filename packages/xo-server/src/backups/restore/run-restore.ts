@@ -49,6 +49,7 @@ export function newState(request: RestoreRequest): RestoreState {
 
 /**
  * Restores a VM, or continues the restore of the previous run of the server.
+ * @param state which the caller has persisted, on its own or as a part of its own state
  * @param steps that the previous run has persisted
  * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, BACKUP_*, ABORTED, LEFT_BEHIND
  */
@@ -60,7 +61,6 @@ export async function runRestore(
 ): Promise<RestoredVm> {
   const { request, token } = state;
   const { repositories, now, network } = context;
-  await task.persistState(state);
   const objects = context.objects.forTask(task);
   const prepared = await prepareRestore(request, {
     ...context,
