@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { FolderStorage, Repository } from "@xo-server/backup";
 import t, { type Test } from "tap";
 import { ApiSession, type Answer } from "../api-session.js";
 import { startControlled } from "../controlled-pools.js";
@@ -95,6 +96,26 @@ t.test("backups are listed from the index, and deleted", async (t) => {
   await api.request("backupNg.deleteVmBackups", { ids: [idOf(second)] });
   t.equal((await readdir(join(repository.folder, "backups"))).length, 1);
 });
+
+t.test(
+  "backups are deleted although another server has deleted one of them",
+  async (t) => {
+    const { api, repository, refresh } = await open(t);
+    const ada = vmOf("ada");
+    const disk = { a: randomBytes(MIB) };
+    const first = await storeBackup(repository, ada, disk);
+    const second = await storeBackup(repository, ada, disk);
+    await refresh();
+    const { folder, recoveryKey, id } = repository;
+    const storage = new FolderStorage(folder);
+    const other = await Repository.open(storage, { recoveryKey });
+    await other.removeBackups([first]);
+    const ids = [`${id}/${first}`, `${id}/${second}`];
+    await api.ask("backupNg.deleteVmBackups", { ids });
+    t.same(await other.listBackups(), []);
+    t.same(await api.ask("backupArchive.getAll"), []);
+  },
+);
 
 t.test("a verification reports what is damaged", async (t) => {
   const { api, repository, refresh } = await open(t);

@@ -197,6 +197,8 @@ export class Archives {
       const { cause } = error as Error;
       if (!(cause instanceof WorkerError && cause.code === "unknown"))
         throw error;
+      // Another server has deleted some: the failed order did not return its newer state.
+      await repositories.run(repository, { type: "open" }, { signal });
       await this.refresh(repository);
       const present = new Set(await store.backupArchives.idsOf(repository));
       const rest = backups.filter((one) =>
