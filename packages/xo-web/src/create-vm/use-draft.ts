@@ -3,7 +3,8 @@ import type { Call } from "../api/server-connection.js";
 import { draftFor, emptyDraft, type Draft, type Template } from "./draft.js";
 import { readParts } from "./read-parts.js";
 
-const KEY = "new-vm";
+/** Another name for another shape: drafts of earlier versions do not say which disks a template only describes. */
+const KEY = "new-vm-2";
 
 interface Kept {
   readonly draft: Draft;
