@@ -1,7 +1,7 @@
 import { startSimulator, type PoolAddress } from "../harness/simulator.js";
 import { UsageError } from "../bench.js";
 
-/** One pool to be measured, for as long as its rows take. */
+/** A pool that is measured; started by `open`, stopped when its rows are complete. */
 export interface PoolSource {
   readonly name: string;
   open(): Promise<OpenPool>;
@@ -9,12 +9,12 @@ export interface PoolSource {
 
 export interface OpenPool {
   readonly pool: PoolAddress;
-  /** The same pool as a host of old times; undefined where there is none. */
+  /** The same pool on an old host, which answers JSON in XML-RPC; undefined: only simulated pools have one. */
   readonly legacy: PoolAddress | undefined;
   close(): Promise<void>;
 }
 
-/** A simulated pool of a profile, and its twin that answers JSON in XML. */
+/** A simulated pool of a profile, and a second one with the same objects that answers JSON in XML-RPC. */
 export function simulatedPool(profile: string): PoolSource {
   return {
     name: profile,
@@ -32,8 +32,11 @@ export function simulatedPool(profile: string): PoolSource {
   };
 }
 
-/** A pool that is there already; its credentials come from the environment. */
-export function givenPool(url: string): PoolSource {
+/**
+ * An existing pool; the environment has its credentials.
+ * @throws UsageError if XO_BENCH_USER or XO_BENCH_PASSWORD is not set
+ */
+export function existingPool(url: string): PoolSource {
   const user = process.env["XO_BENCH_USER"];
   const password = process.env["XO_BENCH_PASSWORD"];
   if (user === undefined || password === undefined)

@@ -7,7 +7,7 @@ import { toResult, type Report, type Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { measureMany } from "./many.js";
 import { measureRow } from "./measure-row.js";
-import { givenPool, simulatedPool, type PoolSource } from "./pool-source.js";
+import { existingPool, simulatedPool, type PoolSource } from "./pool-source.js";
 import { poolsChart } from "./pools-chart.js";
 import { poolsDocument } from "./pools-document.js";
 import {
@@ -37,7 +37,7 @@ export const poolsBench: Bench = {
 
 async function measureAll(options: PoolsOptions): Promise<Result[]> {
   const sources = [
-    ...options.urls.map(givenPool),
+    ...options.urls.map(existingPool),
     ...options.pools.map(simulatedPool),
   ];
   const results: Result[] = [];

@@ -21,7 +21,7 @@ export function boolean(value: boolean): Buffer {
 }
 
 /** NULL: the parameters of an algorithm that has none. */
-export function nothing(): Buffer {
+export function nullValue(): Buffer {
   return encode(0x05, Buffer.alloc(0));
 }
 
@@ -50,7 +50,7 @@ export function objectId(id: string): Buffer {
 }
 
 /** @param ms milliseconds since the epoch; fractions of a second are dropped */
-export function moment(ms: number): Buffer {
+export function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, "");
   // UTCTime has two digits of the year; RFC 5280 requires it before 2050.
   return text < "2050"

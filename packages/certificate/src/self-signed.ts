@@ -5,12 +5,12 @@ import {
   boolean,
   contextTag,
   integer,
-  moment,
-  nothing,
+  nullValue,
   objectId,
   octetString,
   sequence,
   set,
+  time,
   utf8String,
 } from "./der.js";
 
@@ -41,7 +41,7 @@ const YEAR_MS = 365 * 24 * 3600_000;
 /** Object identifiers of RFC 5280, RFC 5758 and RFC 8017. */
 const ALGORITHMS = {
   ec: sequence(objectId("1.2.840.10045.4.3.2")),
-  rsa: sequence(objectId("1.2.840.113549.1.1.11"), nothing()),
+  rsa: sequence(objectId("1.2.840.113549.1.1.11"), nullValue()),
 };
 const COMMON_NAME = objectId("2.5.4.3");
 const SERVER_AUTH = objectId("1.3.6.1.5.5.7.3.1");
@@ -62,7 +62,7 @@ export function makeSelfSigned(options: CertificateOptions): CertificateAndKey {
     integer(serialNumber()),
     algorithm,
     name,
-    sequence(moment(validFrom), moment(validUntil)),
+    sequence(time(validFrom), time(validUntil)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
     contextTag(3, extensionsOf(options)),

@@ -1,7 +1,6 @@
 /**
  * An error as XAPI answers it: a code and string parameters. Thrown by handlers,
- * written into the envelope by the endpoints. (Not the model's XapiError, which
- * belongs to clients and hides what must not reach a log.)
+ * written into the envelope by the endpoints. (The model's XapiError is the error of clients, without secrets.)
  */
 export class XapiFailure extends Error {
   readonly code: string;

@@ -29,6 +29,10 @@ export class EntryFinder {
     this.#followed = followed;
   }
 
+  /**
+   * @param id id of an object of the API, or an opaque reference of XAPI
+   * @returns a copy of its JSON with type and pool; undefined: no such object
+   */
   find(id: string): CatalogEntry | undefined {
     return isRef(id)
       ? this.#findByRef(id)
@@ -108,10 +112,10 @@ export class EntryFinder {
   #builderOf(view: View): ViewBuilder {
     const known = this.#builders.get(view.className);
     if (known !== undefined) return known;
-    const maker = new ViewBuilder(view, this.#links, {
+    const builder = new ViewBuilder(view, this.#links, {
       logger: this.#context.logger,
     });
-    this.#builders.set(view.className, maker);
-    return maker;
+    this.#builders.set(view.className, builder);
+    return builder;
   }
 }

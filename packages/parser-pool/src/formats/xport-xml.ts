@@ -31,7 +31,7 @@ export function readXportXml(
     const name = nameIn(text, open + 1, close);
     const next = text.indexOf(LT, close);
     const to = next === -1 ? end : next;
-    take(builder, row, { name, text, from: close + 1, to });
+    readElement(builder, row, { name, text, from: close + 1, to });
     isWhole ||= name === "/xport";
     at = close + 1;
   }
@@ -54,7 +54,8 @@ interface Element {
   readonly to: number;
 }
 
-function take(
+/** Adds what an element contains; `row.time` is that of the current row. */
+function readElement(
   builder: XportBuilder,
   row: { time: number },
   { name, text, from, to }: Element,

@@ -181,7 +181,7 @@ function changedBlocksError(reason: string): XapiFailure {
   ]);
 }
 
-/** So many changed blocks are reported as unchanged. */
+/** Reports `count` random changed blocks as unchanged: clears their bits. */
 function hideBlocks(bitmap: Buffer, count: number, random: Random): void {
   if (count === 0) return;
   const changed: number[] = [];

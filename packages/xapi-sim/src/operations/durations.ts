@@ -1,4 +1,4 @@
-/** How long things take here, in milliseconds of the simulator's clock: the order of a good host's, shortened. */
+/** Durations of operations in milliseconds of the simulator's clock: those of a fast host, shortened. */
 export const durations = {
   start: 900,
   reboot: 1500,

@@ -211,8 +211,8 @@ export class AlarmWriter {
   }: Batch): Promise<void> {
     const { alarms } = this.#options.store;
     if (raising.size + happened.length + omitted === 0) return;
-    const news = [...raising.values(), ...happened];
-    const raised = await alarms.raise(news, (written) =>
+    const created = [...raising.values(), ...happened];
+    const raised = await alarms.raise(created, (written) =>
       written.length === 0 && omitted === 0
         ? []
         : this.#toNotices(rule, "raised", written, omitted),
@@ -220,7 +220,7 @@ export class AlarmWriter {
     const ids = this.#idsOf(rule.id);
     for (const { key, id } of raised) if (key !== undefined) ids.set(key, id);
     // Another server has written the other alarms.
-    if (raised.length < news.length)
+    if (raised.length < created.length)
       for (const { ruleId, key, id } of await this.#listOpen())
         if (ruleId === rule.id && key !== undefined) ids.set(key, id);
     raising.clear();
@@ -242,13 +242,13 @@ export class AlarmWriter {
 
   /** Changes that arrived meanwhile take precedence. */
   #requeue(batch: Batch): void {
-    const news = this.#batches.get(batch.rule.id);
-    if (news !== undefined) {
-      for (const key of news.clearing)
+    const later = this.#batches.get(batch.rule.id);
+    if (later !== undefined) {
+      for (const key of later.clearing)
         if (!batch.raising.delete(key)) batch.clearing.add(key);
-      for (const [key, alarm] of news.raising)
+      for (const [key, alarm] of later.raising)
         if (!batch.clearing.delete(key)) batch.raising.set(key, alarm);
-      batch.events.push(...news.events);
+      batch.events.push(...later.events);
     }
     this.#batches.set(batch.rule.id, batch);
     this.#schedule(batch.rule.id, RETRY_MS);

@@ -254,9 +254,9 @@ export const queryChange = defineOperation({
   ),
   result: Type.Boolean(),
   permission: "viewer",
-  handler: async ({ name, ...news }, { services, client }) => {
-    await checkRequestedProperties(news, services.queries);
-    const change = withTopLevelFields(news);
+  handler: async ({ name, ...requested }, { services, client }) => {
+    await checkRequestedProperties(requested, services.queries);
+    const change = withTopLevelFields(requested);
     await services.liveQueries.change(client, name, change);
     return true;
   },

@@ -75,9 +75,9 @@ export class LiveQuerySubscription {
   }
 
   /** Changes the query. The difference is sent as a notification. */
-  async change(news: Partial<LiveRequest>): Promise<void> {
-    this.#request = { ...this.#request, ...news };
-    if (this.#isAsAllowed()) await this.#query?.change(news);
+  async change(changes: Partial<LiveRequest>): Promise<void> {
+    this.#request = { ...this.#request, ...changes };
+    if (this.#isAsAllowed()) await this.#query?.change(changes);
     else this.#restart();
   }
 

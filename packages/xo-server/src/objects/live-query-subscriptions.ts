@@ -77,12 +77,12 @@ export class LiveQuerySubscriptions {
   async change(
     client: StatusSubscriber,
     name: string,
-    news: Partial<LiveRequest>,
+    changes: Partial<LiveRequest>,
   ): Promise<void> {
     const reader = this.#clients.get(client)?.get(name);
     if (reader === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "query", id: name });
-    await reader.change(news);
+    await reader.change(changes);
   }
 
   /** @returns false: the client has no query with this name */

@@ -13,12 +13,12 @@ export interface PoolEndpoints {
 export interface PoolEndpointsFile {
   readonly endpoints: PoolEndpoints;
   /** Writes in the background; a write that fails is logged. */
-  update(news: Partial<PoolEndpoints>): void;
+  update(changes: Partial<PoolEndpoints>): void;
   /** Resolves when all endpoints are on disk. */
   settled(): Promise<void>;
 }
 
-const NOTHING: PoolEndpoints = { hosts: [], fingerprints: {} };
+const EMPTY: PoolEndpoints = { hosts: [], fingerprints: {} };
 
 /** Endpoints in `<dataDir>/pools/<id>.json`. An unreadable file counts as empty. */
 export async function openPoolEndpoints(
@@ -33,8 +33,8 @@ export async function openPoolEndpoints(
     get endpoints() {
       return endpoints;
     },
-    update(news) {
-      endpoints = { ...endpoints, ...news };
+    update(changes) {
+      endpoints = { ...endpoints, ...changes };
       const text = `${JSON.stringify(endpoints, null, 2)}\n`;
       writing = writing.then(() => write(path, text, logger));
     },
@@ -52,13 +52,13 @@ export async function deletePoolEndpoints(
 
 /** Creates endpoints in memory only, for pools of a demo. */
 export function createVolatilePoolEndpoints(): PoolEndpointsFile {
-  let endpoints = NOTHING;
+  let endpoints = EMPTY;
   return {
     get endpoints() {
       return endpoints;
     },
-    update(news) {
-      endpoints = { ...endpoints, ...news };
+    update(changes) {
+      endpoints = { ...endpoints, ...changes };
     },
     settled: () => Promise.resolve(),
   };
@@ -73,7 +73,7 @@ async function read(path: string, logger: Logger): Promise<PoolEndpoints> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT")
       logger.warn(`${path} cannot be read and is ignored`, { error });
   }
-  return NOTHING;
+  return EMPTY;
 }
 
 function isPoolEndpoints(value: unknown): value is PoolEndpoints {

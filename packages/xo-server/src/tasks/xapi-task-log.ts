@@ -55,8 +55,8 @@ export class XapiTaskLog {
     void this.#steps.putSoon(this.#key, this.#xapiTask).then(this.#setWritten);
   }
 
-  #write(news: Partial<XapiTask>): Promise<void> {
-    this.#xapiTask = { ...this.#xapiTask, ...news };
+  #write(changes: Partial<XapiTask>): Promise<void> {
+    this.#xapiTask = { ...this.#xapiTask, ...changes };
     return this.#steps.put(this.#key, this.#xapiTask);
   }
 }

@@ -118,9 +118,9 @@ function creationKey(uuid: string): string {
   return `xo:${uuid.slice(0, 8)}`;
 }
 
-function withCreation(before: string | undefined, news: object): string {
+function withCreation(before: string | undefined, added: object): string {
   const stored = readObject(before);
-  const creation = { ...readMember(stored, "creation"), ...news };
+  const creation = { ...readMember(stored, "creation"), ...added };
   return JSON.stringify({ ...stored, creation });
 }
 

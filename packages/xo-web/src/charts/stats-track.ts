@@ -30,11 +30,11 @@ export class StatsTrack {
 
   /** Appends the points that are newer than the last one. */
   take({ endTimestamp, interval, columns }: StatsAnswer): void {
-    const news = lengthOf(columns);
+    const added = lengthOf(columns);
     if (this.#length === 0 || interval !== this.step) this.#begin(interval);
     const isFirst = this.#length === 0;
     const passed = isFirst
-      ? news
+      ? added
       : Math.round((endTimestamp - this.end) / interval);
     if (passed <= 0) return;
     this.#append(columns, Math.min(passed, this.#most));

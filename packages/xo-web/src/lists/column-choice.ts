@@ -52,7 +52,7 @@ export function shownColumns(
   const chosen = (ids ?? []).flatMap(
     (id) => all.find((column) => column.id === id) ?? [],
   );
-  const usual = all.filter(
+  const defaults = all.filter(
     ({ isShown, isShownOfSeveral, isOmittedOfSeveral, isShownIfWide }) => {
       const isUsual =
         isShown === true || (ofSeveral && isShownOfSeveral === true);
@@ -61,7 +61,7 @@ export function shownColumns(
       return isUsual && (isWide || !isForWide);
     },
   );
-  return chosen.length > 0 ? [...new Set(chosen)] : usual;
+  return chosen.length > 0 ? [...new Set(chosen)] : defaults;
 }
 
 /** In rem, to a quarter. */

@@ -22,19 +22,19 @@ export type AddressQuery = Readonly<
 const MAX_KEYS = 8;
 
 /**
- * Parses an address; absent parts are those of `usual`. An empty `q` is no filter,
+ * Parses an address; absent parts are those of `defaults`. An empty `q` is no filter,
  * which differs from an absent one: some types hide some of their objects by
  * default.
  */
-export function readQuery(query: AddressQuery, usual: ListQuery): ListQuery {
+export function readQuery(query: AddressQuery, defaults: ListQuery): ListQuery {
   const filter = textOf(query["q"]);
   const sort = textOf(query["sort"]);
   const group = textOf(query["group"]);
   const columns = textOf(query["columns"]);
   return {
-    filter: filter ?? usual.filter,
-    sort: sort === undefined ? usual.sort : readSort(sort),
-    group: (group ?? usual.group) || undefined,
+    filter: filter ?? defaults.filter,
+    sort: sort === undefined ? defaults.sort : readSort(sort),
+    group: (group ?? defaults.group) || undefined,
     ...(columns === undefined
       ? {}
       : { columns: columns.split(",").filter(Boolean) }),
@@ -44,13 +44,13 @@ export function readQuery(query: AddressQuery, usual: ListQuery): ListQuery {
 /** Writes a query for `readQuery`; default values are omitted. */
 export function writeQuery(
   query: ListQuery,
-  usual: ListQuery,
+  defaults: ListQuery,
 ): Record<string, string> {
   const written: Record<string, string> = {};
-  if (query.filter !== usual.filter) written["q"] = query.filter;
+  if (query.filter !== defaults.filter) written["q"] = query.filter;
   const sort = writeSort(query.sort);
-  if (sort !== writeSort(usual.sort)) written["sort"] = sort;
-  if (query.group !== usual.group) written["group"] = query.group ?? "";
+  if (sort !== writeSort(defaults.sort)) written["sort"] = sort;
+  if (query.group !== defaults.group) written["group"] = query.group ?? "";
   if (query.columns !== undefined) written["columns"] = query.columns.join();
   return written;
 }

@@ -73,10 +73,10 @@ export function renewed(
   rows: readonly ObjectRow[],
 ): Selection {
   if (selection.kind === "all") return selection;
-  const news = rows.filter(({ id }) => selection.objects.has(id));
-  if (news.every((row) => selection.objects.get(row.id) === row))
+  const updated = rows.filter(({ id }) => selection.objects.has(id));
+  if (updated.every((row) => selection.objects.get(row.id) === row))
     return selection;
-  return withAll(selection, news);
+  return withAll(selection, updated);
 }
 
 function without(selection: Selection, id: string): Selection {

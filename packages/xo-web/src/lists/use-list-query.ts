@@ -13,17 +13,17 @@ export interface ListQueryRef {
 
 /**
  * The query of a list. The address contains it if the list has a page of its own.
- * @param usual defaults of the address
+ * @param defaults what the address leaves out
  */
 export function useListQuery(
-  usual: ListQuery,
+  defaults: ListQuery,
   isEmbedded: boolean,
 ): ListQueryRef {
-  return isEmbedded ? ownQuery(usual) : addressQuery(usual);
+  return isEmbedded ? ownQuery(defaults) : addressQuery(defaults);
 }
 
-function ownQuery(usual: ListQuery): ListQueryRef {
-  const own = shallowRef(usual);
+function ownQuery(defaults: ListQuery): ListQueryRef {
+  const own = shallowRef(defaults);
   return {
     query: computed(() => own.value),
     change(news) {
@@ -32,24 +32,24 @@ function ownQuery(usual: ListQuery): ListQueryRef {
   };
 }
 
-function addressQuery(usual: ListQuery): ListQueryRef {
+function addressQuery(defaults: ListQuery): ListQueryRef {
   const route = useRoute();
   const router = useRouter();
   const { path } = route;
   /** The address after the pending navigation. */
   const requested = shallowRef<ListQuery>();
   let typedAt = -Infinity;
-  let last = readQuery(route.query, usual);
+  let last = readQuery(route.query, defaults);
 
   const query = computed(() => {
     // No rows are requested while the page is being left.
-    if (route.path === path) last = readQuery(route.query, usual);
+    if (route.path === path) last = readQuery(route.query, defaults);
     return requested.value ?? last;
   });
   async function change(news: Partial<ListQuery>): Promise<void> {
     const next = { ...query.value, ...news };
     requested.value = next;
-    const address = { path, query: writeQuery(next, usual) };
+    const address = { path, query: writeQuery(next, defaults) };
     const isTyping = Object.keys(news).join() === "filter";
     const isSameStep = isTyping && performance.now() - typedAt < ONE_STEP_MS;
     typedAt = isTyping ? performance.now() : -Infinity;
