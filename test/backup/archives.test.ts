@@ -111,9 +111,9 @@ t.test(
     const other = await Repository.open(storage, { recoveryKey });
     await other.removeBackups([first]);
     const ids = [`${id}/${first}`, `${id}/${second}`];
-    await api.ask("backupNg.deleteVmBackups", { ids });
+    await api.request("backupNg.deleteVmBackups", { ids });
     t.same(await other.listBackups(), []);
-    t.same(await api.ask("backupArchive.getAll"), []);
+    t.same(await api.request("backupArchive.getAll"), []);
   },
 );
 
