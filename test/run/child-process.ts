@@ -15,9 +15,6 @@ export interface Outcome {
   readonly time: number;
 }
 
-/** Less garbage collection of what lives for one test only, about 5 % of the CPU time. */
-const NODE_OPTIONS = ["--max-semi-space-size=64", "--min-semi-space-size=32"];
-
 /** Milliseconds for a process to delete its temporary files. */
 const END_TIMEOUT = 5_000;
 
@@ -33,7 +30,6 @@ export class TestProcess {
       cwd: ROOT,
       detached: true,
       silent: true,
-      execArgv: NODE_OPTIONS,
       env: { ...process.env, TAP_TIMEOUT: "0", XO_TEST_PROCESS: "shared" },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])

@@ -26,7 +26,7 @@ export async function runFiles(
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
   const jobs = Number(
-    process.env["XO_TEST_JOBS"] ?? availableParallelism() + 2,
+    process.env["XO_TEST_JOBS"] ?? availableParallelism() + 1,
   );
   const started: TestFile[][] = [];
   const runAll = async () => {
