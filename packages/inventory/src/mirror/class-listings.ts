@@ -80,6 +80,7 @@ export class ClassListings {
    * @throws errors of the connection or session
    */
   async resume(token: string): Promise<boolean> {
+    this.#counts.reset();
     if (this.#listable.size > 0) return true;
     const listable = await this.#options.source.listableClasses();
     const due = listable.filter((name) => this.#isConfigured(name));
@@ -97,6 +98,7 @@ export class ClassListings {
    * @throws errors of the connection or session, which concern all classes
    */
   async listAll(token: string, signal: AbortSignal): Promise<void> {
+    this.#counts.reset();
     const { source, store, parallelLists, label } = this.#options;
     const listable = await source.listableClasses();
     if (listable.length === 0)

@@ -37,6 +37,11 @@ export class CountCheck {
     this.#maxMs = options.maxMs ?? 600_000;
   }
 
+  /** Each class may be listed at once: deletions may have been lost with the events. */
+  reset(): void {
+    this.#attempts.clear();
+  }
+
   /**
    * Classes whose count differs and whose interval has passed.
    * @param counts valid_ref_counts of the last event.from
