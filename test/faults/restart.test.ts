@@ -111,9 +111,10 @@ t.test(
   },
 );
 
-/** Counts by class; the pool itself deletes its old tasks meanwhile. */
+/** Counts by class, sorted; the pool itself deletes its old tasks meanwhile. */
 function withoutTasks(counts: Readonly<Record<string, number>>) {
-  return Object.entries(counts).filter(([className]) => className !== "task");
+  const own = Object.entries(counts).filter(([name]) => name !== "task");
+  return own.toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function existsFile(folder: string, name: RegExp): boolean {
