@@ -4,6 +4,7 @@ import type { Projection } from "./projection.js";
 import type { SortPath } from "./request.js";
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
+import { visitRows } from "./visit-rows.js";
 
 export interface PageRange {
   /** Maximum number of objects; Infinity: all. */
@@ -32,27 +33,17 @@ export function* readPage(
 }
 
 function* readRows(
-  { columns: { log, table } }: Result,
+  { columns }: Result,
   rows: Int32Array,
   projection: Projection,
 ): SlicedTask<Pick<Page, "rows" | "ids">> {
-  const { version } = log;
-  const follower = { seen: log.closed };
   const objects: Buffer[] = [];
   const ids: string[] = [];
-  log.follow(follower);
-  try {
-    for (const row of rows) {
-      if (!log.isRemoved(row, version)) {
-        objects.push(projection.encode(row));
-        ids.push(table.id(row));
-      }
-      // A host with many VMs takes a thousand times as long as a disk.
-      yield;
-    }
-  } finally {
-    log.unfollow(follower);
-  }
+  // A host with many VMs takes a thousand times as long as a disk.
+  yield* visitRows(columns, rows, 1, (row) => {
+    objects.push(projection.encode(row));
+    ids.push(columns.table.id(row));
+  });
   return { rows: objects, ids };
 }
 

@@ -10,6 +10,7 @@ import type { ColumnsAnswer } from "./query.js";
 import type { Result } from "./result.js";
 import type { ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
+import { visitRows } from "./visit-rows.js";
 
 /** Rows copied, and ids read, between two yields. */
 const STEP = 512;
@@ -88,24 +89,13 @@ function* copyRows(
   rows: Int32Array,
   { copies, ids }: CopyTargets,
 ): SlicedTask<string> {
-  const { log, table } = columns;
-  const { version } = log;
-  const follower = { seen: log.closed };
   const members = new MembersDigest();
   const step = ids === undefined ? STEP : ID_STEP;
-  log.follow(follower);
-  try {
-    for (const [i, row] of rows.entries()) {
-      if (!log.isRemoved(row, version)) {
-        members.add(columns.objectSerial(row));
-        for (const copy of copies) copy.add(row);
-        ids?.push(table.id(row));
-      }
-      if (i % step === step - 1) yield;
-    }
-  } finally {
-    log.unfollow(follower);
-  }
+  yield* visitRows(columns, rows, step, (row) => {
+    members.add(columns.objectSerial(row));
+    for (const copy of copies) copy.add(row);
+    ids?.push(columns.table.id(row));
+  });
   return members.text;
 }
 

@@ -1,24 +1,17 @@
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
+import { visitRows } from "./visit-rows.js";
 
 /** Ids read between two yields. */
 const STEP = 128;
 
-/** Reads the ids of a result's objects. Objects that are removed meanwhile are left out. */
+/** Reads the ids of a result's objects. */
 export function* readIds(result: Result): SlicedTask<readonly string[]> {
   yield* result.catchUp();
-  const { log, table } = result.columns;
-  const { version } = log;
-  const follower = { seen: log.closed };
+  const { columns, members } = result;
   const ids: string[] = [];
-  log.follow(follower);
-  try {
-    for (const [i, row] of result.members.toArray().entries()) {
-      if (!log.isRemoved(row, version)) ids.push(table.id(row));
-      if (i % STEP === STEP - 1) yield;
-    }
-  } finally {
-    log.unfollow(follower);
-  }
+  yield* visitRows(columns, members.toArray(), STEP, (row) => {
+    ids.push(columns.table.id(row));
+  });
   return ids;
 }

@@ -1,6 +1,6 @@
-import { createCipheriv, randomFillSync } from "node:crypto";
+import { createCipheriv } from "node:crypto";
 import type { FrameParts } from "./frame-cipher.js";
-import { indexIv, IV_BYTES, recordsIv, writeHeader } from "./frame-header.js";
+import { createHeader, indexIv, recordsIv } from "./frame-header.js";
 
 /**
  * Encrypts a frame as FrameCipher does, at about 2 GB/s: for threads other than the
@@ -13,10 +13,11 @@ export function encryptFrame(
   sequence: number,
   { index, records }: FrameParts,
 ): Buffer[] {
-  const header = writeHeader(
-    { sequence, indexBytes: index.length, recordBytes: records.length },
-    randomFillSync(new Uint8Array(2 * IV_BYTES)),
-  );
+  const header = createHeader({
+    sequence,
+    indexBytes: index.length,
+    recordBytes: records.length,
+  });
   const encrypt = (iv: Buffer, part: Uint8Array): Buffer[] => {
     const cipher = createCipheriv("aes-256-gcm", key, iv);
     cipher.setAAD(header);

@@ -1,5 +1,5 @@
-import { randomFillSync, webcrypto } from "node:crypto";
-import { indexIv, IV_BYTES, recordsIv, writeHeader } from "./frame-header.js";
+import { webcrypto } from "node:crypto";
+import { createHeader, indexIv, recordsIv } from "./frame-header.js";
 
 const { subtle } = webcrypto;
 
@@ -53,10 +53,11 @@ export class FrameCipher {
     sequence: number,
     { index, records }: FrameParts,
   ): Promise<Uint8Array[]> {
-    const header = writeHeader(
-      { sequence, indexBytes: index.length, recordBytes: records.length },
-      randomFillSync(new Uint8Array(2 * IV_BYTES)),
-    );
+    const header = createHeader({
+      sequence,
+      indexBytes: index.length,
+      recordBytes: records.length,
+    });
     const encrypted = await Promise.all([
       subtle.encrypt(
         this.#algorithm(indexIv(header), header),

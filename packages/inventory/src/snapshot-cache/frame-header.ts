@@ -1,9 +1,11 @@
+import { randomFillSync } from "node:crypto";
+
 const MAGIC = 0x52464f58; // "XOFR"
 /**
  * Length of an AES-GCM initialization vector. Each part gets a random one: no
  * vector is used twice with a key.
  */
-export const IV_BYTES = 12;
+const IV_BYTES = 12;
 /** Length of an AES-GCM authentication tag. */
 export const TAG_BYTES = 16;
 const INDEX_IV_AT = 16;
@@ -25,17 +27,18 @@ export interface FrameHeader {
   readonly recordBytes: number;
 }
 
-/** @param ivs the vector of the index, then that of the records: 2 * IV_BYTES */
-export function writeHeader(
-  { sequence, indexBytes, recordBytes }: FrameHeader,
-  ivs: Uint8Array,
-): Buffer {
+/** A header with new initialization vectors. */
+export function createHeader({
+  sequence,
+  indexBytes,
+  recordBytes,
+}: FrameHeader): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(MAGIC, 0);
   header.writeUInt32LE(sequence, 4);
   header.writeUInt32LE(indexBytes, 8);
   header.writeUInt32LE(recordBytes, 12);
-  header.set(ivs, INDEX_IV_AT);
+  randomFillSync(header, INDEX_IV_AT, 2 * IV_BYTES);
   return header;
 }
 

@@ -67,6 +67,7 @@ function write({ fd, key, rows, end }: WriteRequest): FileEnd {
     // A short write happens when the disk is full.
     if (written < length)
       throw new Error(`only ${written} of ${length} bytes were written`);
+    return length;
   });
 }
 

@@ -9,7 +9,7 @@ import type { FileEnd } from "./file-end.js";
 /**
  * Writes rows as frames without status, behind the frames of a file.
  * @param key of the file (`fileKey`)
- * @param write writes buffers, in order, at an offset of the file in bytes
+ * @param write writes buffers, in order, at an offset of the file in bytes; returns their length
  * @returns the new end of the file
  * @throws Error what `write` throws
  */
@@ -17,7 +17,7 @@ export function writeSharedRows(
   rows: SharedRows,
   key: Uint8Array,
   { bytes, frames }: FileEnd,
-  write: (parts: readonly Buffer[], at: number) => void,
+  write: (parts: readonly Buffer[], at: number) => number,
 ): FileEnd {
   const buffers = rows.buffers.map((buffer) => Buffer.from(buffer));
   const writer = new BatchWriter();
@@ -28,8 +28,7 @@ export function writeSharedRows(
       index: encodeIndex(batch),
       records: batch.bytes,
     });
-    write(parts, end.bytes);
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const length = write(parts, end.bytes);
     end = { bytes: end.bytes + length, frames: end.frames + 1 };
     writer.clear();
   };
