@@ -54,13 +54,15 @@ const ofType = (type: string, id: string, more: object = {}): MiniObject => ({
   ...more,
 });
 
+const RETENTION_MS = 1_000;
+
 /** A pool with two hosts and two VMs, that is followed. */
-async function startBench(t: Test, { most = 100 } = {}) {
+async function startBench(t: Test, { most = 100, isLive = true } = {}) {
   const clock = new FakeClock();
   const objects = new MiniCatalog("pool", "host", "VM", "SR", "network", "VDI");
   objects.put(ofType("pool", "P"), host("h1"), host("h2"));
   objects.put(vm("a"), vm("b", running("h1")));
-  const states = new Map([["p", "watching"]]);
+  const states = new Map([["p", "listing"]]);
   let notifyStatus: (pool: string) => void = () => undefined;
   let changes = 0;
   const activity = new Activity({
@@ -78,7 +80,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
     },
     clock,
     maxEntries: most,
-    retentionMs: 1_000,
+    retentionMs: RETENTION_MS,
     logger: { warn: (message) => t.fail(message) },
     onChange: () => changes++,
   });
@@ -86,6 +88,18 @@ async function startBench(t: Test, { most = 100 } = {}) {
   t.teardown(() => {
     activity.stop();
   });
+  const enter = async (state: string) => {
+    states.set("p", state);
+    notifyStatus("p");
+    // All objects are read without a turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  if (isLive) {
+    await enter("watching");
+    // The entry of the connection expires.
+    clock.pass(RETENTION_MS + 1);
+    changes = 0;
+  }
   const list = async (
     question: Partial<ActivityQuery> = {},
     reader = admin,
@@ -97,11 +111,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
     objects,
     list,
     changes: () => changes,
-    enter: async (state: string) => {
-      states.set("p", state);
-      notifyStatus("p");
-      for (let turn = 0; turn < 3; turn++) await Promise.resolve();
-    },
+    enter,
     /** `kind name`, the oldest first. */
     kinds: async (question: Partial<ActivityQuery> = {}, reader = admin) =>
       (await list(question, reader))
@@ -212,14 +222,37 @@ t.test("a listing is no activity, a lost pool is", async (t) => {
   t.same(await kinds(), ["pool.lost P", "pool.connected P", "vm.started a"]);
 });
 
+t.test(
+  "objects are read when their pool is live, not while it is loaded",
+  async (t) => {
+    const { objects, kinds, enter } = await startBench(t, { isLive: false });
+    let reads = 0;
+    const counted = {
+      ...vm("a"),
+      get power_state() {
+        reads++;
+        return "Halted";
+      },
+    };
+    objects.put(counted);
+    objects.put(counted);
+    t.equal(reads, 0);
+    await enter("watching");
+    t.equal(reads, 1);
+    objects.put(vm("a", running("h1")), vm("c"));
+    t.same(await kinds(), ["pool.connected P", "vm.started a", "vm.created c"]);
+  },
+);
+
 t.test("the journal is bounded by number and age", async (t) => {
   const { objects, activity, list, clock } = await startBench(t, { most: 16 });
+  const before = activity.journal.written;
   for (let i = 0; i < 100; i++) {
     objects.put(vm("a", { name_label: `n${i}` }));
     t.ok(activity.journal.size <= 16, "never more");
   }
   const { journal } = activity;
-  t.equal(journal.written, 100);
+  t.equal(journal.written, before + 100);
   t.ok(journal.size >= 15);
   t.equal((await list())[0]!.name, "n99");
   clock.pass(900);

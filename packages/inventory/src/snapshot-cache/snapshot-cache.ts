@@ -16,10 +16,15 @@ import type { FetchCopy, SnapshotCopy } from "./snapshot-copy.js";
 import { SnapshotReader } from "./snapshot-reader.js";
 
 /**
- * Pools that are read or written at the same time: bounds the memory of frames
- * being processed.
+ * Pools that are written at the same time: bounds the memory of frames being
+ * processed.
  */
-const MAX_CONCURRENT = 4;
+const MAX_WRITTEN = 4;
+/**
+ * Files that are opened for the thread that reads them: it reads one at a time, and never
+ * waits for the main thread to open the next one.
+ */
+const MAX_OPENED = 16;
 /** Copies of other servers that are fetched at the same time. */
 const MAX_COPIES = 4;
 const KEY_BYTES = 32;
@@ -102,13 +107,16 @@ export class SnapshotCache {
         reason: `the key of the snapshot cache has ${key.length} bytes, not ${KEY_BYTES}`,
       });
     this.#options = options;
-    const semaphore = new Semaphore(MAX_CONCURRENT);
     const thread = new SnapshotThread();
-    const files = { directory, key, disk, semaphore, thread };
-    this.#reader = new SnapshotReader(files);
+    const files = { directory, key, disk, thread };
+    this.#reader = new SnapshotReader({
+      ...files,
+      semaphore: new Semaphore(MAX_OPENED),
+    });
     this.#shared = {
       ...files,
       ...services,
+      semaphore: new Semaphore(MAX_WRITTEN),
       reader: this.#reader,
       ...(options.fetchCopy && { fetchCopy: options.fetchCopy }),
       copies: new Semaphore(MAX_COPIES),

@@ -12,7 +12,7 @@ export interface SnapshotReaderOptions {
   readonly disk: Disk;
   /** Reads the files of all pools. */
   readonly thread: SnapshotThread;
-  /** Limits how many files are read at a time. */
+  /** Limits how many files are open to be read. */
   readonly semaphore: Semaphore;
 }
 
@@ -35,12 +35,11 @@ export class SnapshotReader {
 
   /** Begins to read, in the order of the ids. Each snapshot stays in memory until it is taken. */
   begin(poolIds: readonly string[]): void {
-    for (const poolId of poolIds) {
-      const reading = this.#start(poolId, undefined);
-      // `take` gets the error.
-      reading.result.catch(() => undefined);
-      this.#begun.set(poolId, reading);
-    }
+    for (const poolId of poolIds)
+      this.#begun.set(poolId, this.#start(poolId, undefined));
+    const results = [...this.#begun.values()].map(({ result }) => result);
+    // One thread reads all of them. `take` gets the errors.
+    void this.keepThread(() => Promise.allSettled(results));
   }
 
   /**

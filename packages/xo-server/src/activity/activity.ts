@@ -55,6 +55,13 @@ export class Activity implements ActivityRecorder {
   readonly #watchers = new Map<string, RowWatcher>();
   readonly #unobserve: (() => void)[] = [];
   readonly #pools: PoolTracker;
+  /** Pools whose objects have to be read before their changes are events. */
+  readonly #unread = new Set<string>();
+  #onFollowed: () => void = () => undefined;
+  /** Ends with the last pass; none begins before the classes are followed. Never rejects. */
+  #reading = new Promise<void>((resolve) => {
+    this.#onFollowed = resolve;
+  });
   #isStopped = false;
   #timer: unknown;
 
@@ -64,6 +71,7 @@ export class Activity implements ActivityRecorder {
     this.#attribution = new Attribution(options.clock);
     this.#pools = new PoolTracker({
       ...options,
+      read: (pool) => this.#read(pool),
       onConnected: (pool) => {
         this.#recordPool(pool, "pool.connected");
       },
@@ -76,6 +84,7 @@ export class Activity implements ActivityRecorder {
   /** Resolves when all classes are followed. Never rejects. */
   async start(): Promise<void> {
     for (const className of CLASSES) await this.#tryToFollow(className);
+    this.#onFollowed();
     await this.#followLater(ON_DEMAND_CLASSES);
   }
 
@@ -143,9 +152,8 @@ export class Activity implements ActivityRecorder {
   }
 
   async #follow(className: string): Promise<void> {
-    const begin = (table: ViewTable): RowWatcher => {
-      const known = this.#watchers.get(className);
-      if (known !== undefined) return known;
+    const begin = (table: ViewTable) => {
+      if (this.#watchers.has(className)) return;
       const watcher = new RowWatcher({
         table,
         summaries: this.#summaries,
@@ -157,17 +165,36 @@ export class Activity implements ActivityRecorder {
       });
       this.#watchers.set(className, watcher);
       this.#unobserve.push(table.observe(watcher));
-      return watcher;
     };
-    const { catalog, inventory } = this.#options;
-    const table = await catalog.follow(className, begin);
+    // Without a call of `begin` if another part of the server follows the class.
+    const table = await this.#options.catalog.follow(className, begin);
     if (this.#isStopped) return;
-    const isFirst = this.#watchers.has(className);
-    const watcher = begin(table);
-    // Another part of the server already follows the class: read its existing objects once.
-    if (!isFirst)
-      await inventory.runInSlices("activity", readAll(table, watcher));
-    watcher.isComplete = true;
+    begin(table);
+    await Promise.all([...this.#pools.live].map((pool) => this.#read(pool)));
+  }
+
+  /** Reads the objects of a pool, with those of others that wait for it: one pass over all rows. */
+  #read(pool: string): Promise<void> {
+    this.#unread.add(pool);
+    this.#reading = this.#reading.then(() => this.#readUnread());
+    return this.#reading;
+  }
+
+  async #readUnread(): Promise<void> {
+    const { inventory, logger } = this.#options;
+    if (this.#unread.size === 0 || this.#isStopped) return;
+    const pools = new Set(this.#unread);
+    this.#unread.clear();
+    try {
+      for (const watcher of this.#watchers.values())
+        await inventory.runInSlices(
+          "activity",
+          watcher.read(pools),
+          "background",
+        );
+    } catch (error) {
+      logger.warn("activity of pools is not recorded", { error });
+    }
   }
 
   #record(event: ActivityEvent): void {
@@ -184,16 +211,6 @@ export class Activity implements ActivityRecorder {
       this.#record({ kind, objectId, type: "pool", name, pool: objectId });
       return;
     }
-  }
-}
-
-function* readAll(table: ViewTable, watcher: RowWatcher) {
-  for (let row = 0; row < table.rows; row++) {
-    if (table.isLive(row))
-      table.readRow(row, (object) => {
-        watcher.rowSet(row, object);
-      });
-    yield;
   }
 }
 

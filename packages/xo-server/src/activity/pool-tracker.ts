@@ -6,6 +6,8 @@ export interface PoolWatchOptions {
     "onMirrorStatus" | "mirrorStatus" | "pools"
   >;
   readonly catalog: Pick<Catalog, "settled">;
+  /** Reads the objects of a pool whose changes will be activity. Must not reject. */
+  readonly read: (pool: string) => Promise<void>;
   readonly onConnected: (pool: string) => void;
   readonly onLost: (pool: string) => void;
 }
@@ -33,6 +35,11 @@ export class PoolTracker {
     return this.#live.has(pool);
   }
 
+  /** The pools that are live. */
+  get live(): ReadonlySet<string> {
+    return this.#live;
+  }
+
   stop(): void {
     this.#unsubscribe();
     this.#live.clear();
@@ -54,6 +61,7 @@ export class PoolTracker {
     if (this.#live.has(pool)) return;
     // The catalog has then processed all objects of the listing.
     await this.#options.catalog.settled();
+    await this.#options.read(pool);
     if (this.#stateOf(pool) !== "watching" || this.#live.has(pool)) return;
     this.#live.add(pool);
     if (this.#connected.has(pool)) return;

@@ -11,6 +11,9 @@ import {
 } from "./object-summary.js";
 import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 
+/** Rows visited in one step of the slicer; a few of them are read in microseconds each. */
+const ROWS_PER_STEP = 16;
+
 export interface RowWatcherOptions {
   readonly table: ViewTable;
   readonly summaries: SummaryDictionary;
@@ -32,8 +35,8 @@ export class RowWatcher implements RowObserver {
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
-  /** Whether all objects that existed at the start are known. */
-  isComplete = false;
+  /** Pools whose objects have been read: changes of others are no events. */
+  readonly #readPools = new Set<string>();
 
   constructor(options: RowWatcherOptions) {
     this.#options = options;
@@ -48,7 +51,29 @@ export class RowWatcher implements RowObserver {
     return row < 0 ? undefined : this.#names[row];
   }
 
+  /** Reads the objects of pools that have not been read yet. */
+  *read(pools: ReadonlySet<string>): Generator<void, void, void> {
+    const { table } = this;
+    const unread = new Set(
+      [...pools].filter((one) => !this.#readPools.has(one)),
+    );
+    for (let row = 0; row < table.rows; row++) {
+      if (table.isLive(row) && unread.has(table.pool(row)))
+        table.readRow(row, (object) => {
+          this.#update(row, object);
+        });
+      if (row % ROWS_PER_STEP === 0) yield;
+    }
+    for (const pool of unread) this.#readPools.add(pool);
+  }
+
   rowSet(row: number, object: ObjectReader): void {
+    // When a pool is loaded all its rows are set, and readers of lists wait for that.
+    if (this.#readPools.has(this.table.pool(row)) || this.#summaries[row])
+      this.#update(row, object);
+  }
+
+  #update(row: number, object: ObjectReader): void {
     const after = this.#options.summaries.of(object);
     const before = this.#summaries[row];
     const was = this.#names[row];
@@ -84,7 +109,8 @@ export class RowWatcher implements RowObserver {
   }
 
   #isReporting(row: number): boolean {
-    return this.isComplete && this.#options.isLive(this.table.pool(row));
+    const pool = this.table.pool(row);
+    return this.#readPools.has(pool) && this.#options.isLive(pool);
   }
 
   #keep(
