@@ -39,9 +39,7 @@ ${toTable(["code", "HTTP", "JSON-RPC", "message"], rows)}`;
 /** The page of operations, from their declarations. */
 function toOperationPage(): string {
   const byNoun = new Map<string, string[]>();
-  for (const operation of operations.toSorted((one, other) =>
-    one.name < other.name ? -1 : 1,
-  )) {
+  for (const operation of byName()) {
     const [noun = ""] = operation.name.split(".");
     byNoun.set(noun, [...(byNoun.get(noun) ?? []), toEntry(operation)]);
   }
@@ -80,6 +78,11 @@ function toEntry({
   );
 }
 
+/** All operations in the order of their names. */
+function byName() {
+  return operations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
 /** The page of privileges, from the permissions that operations declare. */
 function toPrivilegePage(): string {
   const byRight = new Map<string, string[]>();
@@ -87,7 +90,7 @@ function toPrivilegePage(): string {
   const add = (map: Map<string, string[]>, key: string, name: string) => {
     map.set(key, [...(map.get(key) ?? []), `\`${name}\``]);
   };
-  for (const { name, permission } of operations)
+  for (const { name, permission } of byName())
     if (typeof permission === "string") add(byLevel, permission, name);
     else add(byRight, `${permission.action} ${permission.resource}`, name);
   const rights = [...byRight].toSorted().map(([right, names]) => {

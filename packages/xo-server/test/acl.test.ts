@@ -1,7 +1,7 @@
 import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
-import { aclOperations } from "../src/methods/acl.js";
-import type { Services } from "../src/methods/services.js";
+import { aclOperations } from "../src/methods/auth/acl.js";
+import type { Services } from "../src/methods/definition/services.js";
 import type { HandlerContext } from "../src/operations/operation.js";
 import { cheapCosts } from "./cheap-costs.js";
 import { FakeObjects } from "./fake-objects.js";

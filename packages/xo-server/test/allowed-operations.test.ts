@@ -1,8 +1,8 @@
 import t from "tap";
-import { allowedOperationsOperations } from "../src/methods/allowed-operations.js";
+import { allowedOperationsOperations } from "../src/methods/objects/allowed-operations.js";
 import { operations } from "../src/methods/all.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
-import type { Services } from "../src/methods/services.js";
+import type { Services } from "../src/methods/definition/services.js";
 import { Rights } from "../src/rights/rights.js";
 import type { SelectingPrivilege } from "../src/rights/rights.js";
 import { slices } from "./placement/slices.js";

@@ -4,7 +4,7 @@ import {
   type Lease,
 } from "@xo-server/store";
 import t from "tap";
-import { clusterRemoveServer } from "../src/methods/cluster.js";
+import { clusterRemoveServer } from "../src/methods/system/cluster.js";
 import {
   findLostServers,
   listClusterServers,

@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { Dashboards } from "../src/dashboard/dashboards.js";
 import { createDashboardCache } from "../src/dashboard/answer-cache.js";
 import { MissingPatches } from "../src/updates/missing-patches.js";
-import { dashboardOperations } from "../src/methods/dashboard.js";
+import { dashboardOperations } from "../src/methods/monitoring/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";

@@ -1,7 +1,10 @@
 import { Readable } from "node:stream";
 import type { Xapi } from "@xo-server/xen-api";
 import t from "tap";
-import { diskImport, srImportVdi } from "../src/methods/disk-transfer.js";
+import {
+  diskImport,
+  srImportVdi,
+} from "../src/methods/storage/disk-transfer.js";
 import type { PoolObject } from "../src/objects/pool-objects.js";
 import { receiveDisk, type KeptDisk } from "../src/transfers/new-disk.js";
 

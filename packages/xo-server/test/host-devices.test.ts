@@ -1,7 +1,7 @@
 import t from "tap";
-import { pciOperations } from "../src/methods/pci.js";
-import { usbOperations } from "../src/methods/usb.js";
-import { vtpmOperations } from "../src/methods/vtpm.js";
+import { pciOperations } from "../src/methods/vm/pci.js";
+import { usbOperations } from "../src/methods/vm/usb.js";
+import { vtpmOperations } from "../src/methods/vm/vtpm.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";

@@ -1,7 +1,7 @@
 import type { Catalog, Inventory } from "@xo-server/inventory";
 import t from "tap";
-import { rawRecordOperations } from "../src/methods/raw-record.js";
-import type { Services } from "../src/methods/services.js";
+import { rawRecordOperations } from "../src/methods/objects/raw-record.js";
+import type { Services } from "../src/methods/definition/services.js";
 import { as, startRestServer } from "./rest-server.js";
 
 const id = "11111111-0000-4000-8000-000000000001";

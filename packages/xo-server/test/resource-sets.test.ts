@@ -1,7 +1,7 @@
 import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
-import { cloudConfigOperations } from "../src/methods/cloud-config.js";
-import { resourceSetOperations } from "../src/methods/resource-set.js";
+import { cloudConfigOperations } from "../src/methods/vm/cloud-config.js";
+import { resourceSetOperations } from "../src/methods/auth/resource-set.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import type { HandlerContext } from "../src/operations/operation.js";

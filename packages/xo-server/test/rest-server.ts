@@ -15,7 +15,7 @@ import type { Authenticator } from "../src/auth/authenticator.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
-import type { Services } from "../src/methods/services.js";
+import type { Services } from "../src/methods/definition/services.js";
 import type { PoolObjects } from "../src/objects/pool-objects.js";
 import { FakeObjects } from "./fake-objects.js";
 import { createTestDispatcher } from "./test-dispatcher.js";

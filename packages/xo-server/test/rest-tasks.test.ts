@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { Type } from "typebox";
-import { taskOperations } from "../src/methods/task.js";
+import { taskOperations } from "../src/methods/jobs/task.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { defineOperation } from "../src/operations/operation.js";
 import { Tasks } from "../src/tasks/tasks.js";

@@ -1,7 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
-import { statsOperations } from "../src/methods/stats.js";
-import { vmDataSourcesOperations } from "../src/methods/vm-data-sources.js";
+import { statsOperations } from "../src/methods/monitoring/stats.js";
+import { vmDataSourcesOperations } from "../src/methods/vm/vm-data-sources.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import t from "tap";
 import { toBytes } from "../src/vms/byte-size.js";
-import { readRows } from "../src/methods/sr-probe-answer.js";
+import { readRows } from "../src/methods/storage/sr-probe-answer.js";
 import { peek } from "../src/transfers/peek.js";
 import { readVhdSize } from "../src/transfers/vhd-footer.js";
 import { checkXva } from "../src/transfers/xva.js";

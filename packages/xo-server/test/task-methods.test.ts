@@ -1,6 +1,6 @@
 import t from "tap";
 import { createLoggers } from "../src/log/logger.js";
-import { taskOperations } from "../src/methods/task.js";
+import { taskOperations } from "../src/methods/jobs/task.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";

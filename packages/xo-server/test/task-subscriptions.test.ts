@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { createLoggers } from "../src/log/logger.js";
-import { taskListOperations } from "../src/methods/task-list.js";
+import { taskListOperations } from "../src/methods/jobs/task-list.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { TaskSubscriptions } from "../src/tasks/task-subscriptions.js";
 import type { TaskView } from "../src/tasks/task-view.js";

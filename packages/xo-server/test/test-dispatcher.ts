@@ -1,5 +1,5 @@
 import type { CatalogEntry } from "@xo-server/inventory";
-import type { Services } from "../src/methods/services.js";
+import type { Services } from "../src/methods/definition/services.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import {
   createDispatcher,

@@ -9,7 +9,7 @@ import {
 } from "../ip-pools/address-allocator.js";
 import { IpPools } from "../ip-pools/ip-pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { CatchUp } from "../objects/catch-up.js";
 import { LocalReservations } from "../reservations/local-reservations.js";
 import type { Reservations } from "../reservations/reservations.js";

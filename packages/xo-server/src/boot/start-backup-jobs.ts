@@ -17,7 +17,7 @@ import type { JobKind, JobKinds } from "../jobs/job-kind.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { createMailSender } from "../notifications/mail-sender.js";
 import { createMessageSender } from "../notifications/send-message.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 

@@ -1,7 +1,7 @@
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { Archives } from "../backups/archives/archives.js";
 import { Maintenance } from "../backups/maintenance/maintenance.js";
 import { Repositories } from "../backups/repositories/repositories.js";

@@ -5,7 +5,7 @@ import { version } from "../config/version.js";
 import type { Tls } from "../api/tls/start-tls.js";
 import { Plugins } from "../plugins/plugins.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import type { Updates } from "./start-updates.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";

@@ -2,7 +2,7 @@ import { startBalancer } from "../balancer/start-balancer.js";
 import { RollingRecords } from "../rolling/rolling-records.js";
 import { WavePlanner } from "../rolling/wave-planner.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { EvacuationPlanner } from "../placement/evacuations.js";
 import { PlacementService } from "../placement/placement-service.js";
 import { StartHostSelector } from "../placement/start-host-selector.js";

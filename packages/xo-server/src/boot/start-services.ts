@@ -7,7 +7,7 @@ import { Dashboards } from "../dashboard/dashboards.js";
 import { createDashboardCache } from "../dashboard/answer-cache.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { HostProber } from "../pools/host-prober.js";
 import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";

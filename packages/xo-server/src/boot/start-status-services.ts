@@ -2,7 +2,7 @@ import type { Catalog, Predicate } from "@xo-server/inventory";
 import type { Client } from "../auth/client.js";
 import { CpuProfiler } from "../diagnostics/cpu-profiler.js";
 import { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { readableTo } from "../objects/readable.js";
 import { createAudiences } from "./status-audience.js";
 import { startPerformance } from "../status/performance.js";

@@ -1,7 +1,7 @@
 import { BulkRuns } from "../bulk/bulk-runs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { operations } from "../methods/all.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { CatchUp } from "../objects/catch-up.js";
 import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
 import { TaskSubscriptions } from "../tasks/task-subscriptions.js";

@@ -1,5 +1,5 @@
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Services } from "../methods/services.js";
+import type { Services } from "../methods/definition/services.js";
 import { TrafficRuleWatch } from "../networks/traffic-rule-watch.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";

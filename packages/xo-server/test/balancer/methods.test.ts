@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import type { Catalog } from "@xo-server/inventory";
-import { balancerOperations } from "../../src/methods/balancer.js";
+import { balancerOperations } from "../../src/methods/placement/balancer.js";
 import { noClient } from "../../src/auth/client.js";
 import type { CallContext } from "../../src/operations/operation.js";
 import { Rights } from "../../src/rights/rights.js";

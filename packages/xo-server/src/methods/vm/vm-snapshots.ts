@@ -1,0 +1,156 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
+import {
+  defineOperation,
+  type OperationContext,
+} from "../definition/define-operation.js";
+import { addVm } from "../../vms/destroy-vm.js";
+import { withRollback, untrackedXapi } from "../../vms/rollback.js";
+import { revertVm } from "../../vms/revert-vm.js";
+import {
+  growthOfRevert,
+  growthOfSnapshot,
+  withGrowth,
+} from "../../vms/set-growth.js";
+import { takeSnapshot, type SnapshotKind } from "../../vms/take-snapshot.js";
+import { id } from "../../vms/vm-parameters.js";
+import { actionRoute, idOf, idOfMade, onId } from "../definition/on-object.js";
+
+const snapshotBefore = Type.Optional(
+  Type.Boolean({
+    description: "Takes a snapshot of the current state first. Default: false.",
+  }),
+);
+
+export const vmSnapshot = defineOperation({
+  name: "vm.snapshot",
+  summary: "Take a snapshot of a VM and return its id.",
+  params: Type.Object({
+    id,
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "Name of the snapshot. Default: name of the VM and current date.",
+      }),
+    ),
+    description: Type.Optional(
+      Type.String({ description: "Description of the snapshot." }),
+    ),
+    saveMemory: Type.Optional(
+      Type.Boolean({
+        description: "Includes the memory of the VM. Default: false.",
+      }),
+    ),
+    quiesce: Type.Optional(
+      Type.Boolean({
+        description:
+          "Quiesces the guest first, if guest and pool support it. Default: false.",
+      }),
+    ),
+  }),
+  result: Type.String(),
+  permission: onId("operate:snapshot", "VM"),
+  changes: true,
+  rest: actionRoute("/vms/{id}/actions/snapshot", "SnapshotVm", {
+    creates: "vm-snapshots",
+    body: { name_label: "name" },
+  }),
+  handler: ({ id, ...options }, context) => {
+    const { objects, task } = context;
+    const vm = objects.get(id, "VM");
+    return withGrowth(vm, growthOfSnapshot(vm, objects), context, () =>
+      snapshot(objects, vm, { ...options, work: task }),
+    );
+  },
+});
+
+export const vmRevert = defineOperation({
+  name: "vm.revert",
+  summary: "Revert a VM to a snapshot.",
+  params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
+  result: Type.Boolean(),
+  permission: {
+    action: "operate:revert",
+    resource: "VM-snapshot",
+    id: ({ snapshot }) => snapshot,
+  },
+  changes: true,
+  handler: ({ snapshot, snapshotBefore }, context) => {
+    const found = context.objects.get(snapshot, "VM-snapshot");
+    const vm = String(found.object["$snapshot_of"]);
+    context.check("operate:revert", "VM", vm);
+    return revert(context, found, snapshotBefore);
+  },
+});
+
+export const vmRevertSnapshot = defineOperation({
+  name: "vm.revertSnapshot",
+  summary: "Revert a VM to one of its snapshots.",
+  params: Type.Object({
+    id,
+    snapshot: idOf("a snapshot of the VM"),
+    snapshotBefore,
+  }),
+  result: Type.Boolean(),
+  permission: onId("operate:revert", "VM"),
+  changes: true,
+  rest: actionRoute("/vms/{id}/actions/revert_snapshot", "RevertSnapshotVm", {
+    body: { snapshotId: "snapshot" },
+  }),
+  handler: ({ id, snapshot, snapshotBefore }, context) => {
+    context.check("operate:revert", "VM-snapshot", snapshot);
+    const found = context.objects.get(snapshot, "VM-snapshot");
+    if (found.object["$snapshot_of"] !== id)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `${snapshot} is not a snapshot of VM ${id}`,
+      });
+    return revert(context, found, snapshotBefore);
+  },
+});
+
+async function revert(
+  context: OperationContext,
+  snapshot: PoolObject,
+  snapshotBefore = false,
+): Promise<true> {
+  const { xapi, ref, object } = snapshot;
+  const vm = context.objects.get(String(object["$snapshot_of"]));
+  const name = String(vm.object["name_label"]);
+  const before = `${name}_before_revert_${now()}`;
+  const { objects } = context;
+  const growth = growthOfRevert(vm, snapshot, { objects, snapshotBefore });
+  await withGrowth(vm, growth, context, () =>
+    revertVm(xapi, ref, snapshotBefore ? before : undefined),
+  );
+  return true;
+}
+
+interface SnapshotOptions extends SnapshotKind {
+  readonly name?: string;
+  readonly description?: string;
+}
+
+async function snapshot(
+  objects: PoolObjects,
+  vm: PoolObject,
+  { name, description, ...kind }: SnapshotOptions,
+): Promise<string> {
+  const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
+  const { id, xapi } = vm;
+  return withRollback(untrackedXapi(objects, id), async (rollback) => {
+    const ref = await takeSnapshot(vm, label, kind);
+    addVm(rollback, ref, `snapshot ${ref}`);
+    if (description !== undefined)
+      await xapi.call("VM.set_name_description", [ref, description]);
+    return idOfMade(objects, xapi, { type: "VM-snapshot", ref });
+  });
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+/** Snapshots of VMs. They are deleted by `vm.delete`. */
+export const vmSnapshotsOperations = [vmSnapshot, vmRevert, vmRevertSnapshot];
