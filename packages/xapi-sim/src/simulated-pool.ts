@@ -15,8 +15,11 @@ import { GuestWriters } from "./guests/guest-writers.js";
 import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
-import { takeHostOffline, type Loss } from "./operations/host-availability.js";
-import { killHost, bootFailedHost } from "./operations/host-failure.js";
+import {
+  takeHostOffline,
+  type Loss,
+} from "./operations/host/host-availability.js";
+import { killHost, bootFailedHost } from "./operations/host/host-failure.js";
 import { startOutages } from "./faults/outages.js";
 import { Membership } from "./membership.js";
 import {

@@ -1,7 +1,7 @@
 import t from "tap";
 import { hostMetrics, vmMetrics } from "../src/rrd/metrics.js";
 import { setLoad } from "../src/rrd/loads.js";
-import { moveDomain } from "../src/operations/vm-domain.js";
+import { moveDomain } from "../src/operations/vm/vm-domain.js";
 import { createTestPool, NOW, type TestPool } from "./operations-pool.js";
 
 const now = NOW / 1000;

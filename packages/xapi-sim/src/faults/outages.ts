@@ -1,5 +1,5 @@
 import type { CallContext } from "../operation.js";
-import { takeHostOffline } from "../operations/host-availability.js";
+import { takeHostOffline } from "../operations/host/host-availability.js";
 import type { FailureProfile } from "./failure-profile.js";
 
 const SHORTEST_MS = 20_000;

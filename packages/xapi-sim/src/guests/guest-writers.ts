@@ -1,5 +1,5 @@
 import type { CallContext } from "../operation.js";
-import { reportGrowth } from "../operations/disk-data.js";
+import { reportGrowth } from "../operations/storage/disk-data.js";
 import { flag, int, map, refs, text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import {

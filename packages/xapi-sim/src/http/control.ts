@@ -6,7 +6,7 @@ import {
   type Faults,
 } from "../faults/transport-faults.js";
 import type { LoggedCall } from "../calls/call-log.js";
-import type { Loss } from "../operations/host-availability.js";
+import type { Loss } from "../operations/host/host-availability.js";
 import type {
   InjectedError,
   InjectedErrors,

@@ -1,11 +1,11 @@
 import type { Core } from "../calls/core.js";
 import type { Extent } from "../disks/extents.js";
-import { assertHasData } from "../operations/cbt.js";
+import { assertHasData } from "../operations/storage/cbt.js";
 import {
   attachToControlDomain,
   detachFromControlDomain,
-} from "../operations/control-domain-disks.js";
-import { assertPlugged } from "../operations/sr-checks.js";
+} from "../operations/storage/control-domain-disks.js";
+import { assertPlugged } from "../operations/storage/sr-checks.js";
 import { flag, refs, text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 

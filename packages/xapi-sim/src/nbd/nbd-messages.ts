@@ -1,5 +1,5 @@
 import type { CoreContext, CoreTable } from "../calls/core.js";
-import { assertHasData } from "../operations/cbt.js";
+import { assertHasData } from "../operations/storage/cbt.js";
 import { flag, refs, text, textParam } from "../records/fields.js";
 import { exportName } from "./disk-export.js";
 

@@ -1,8 +1,8 @@
 import type { CoreContext, CoreTable } from "../calls/core.js";
 import { flag } from "../records/fields.js";
-import { removeVdi } from "../operations/vdi.js";
-import { destroyVm } from "../operations/vm-destroy.js";
-import { durations } from "../operations/durations.js";
+import { removeVdi } from "../operations/storage/vdi.js";
+import { destroyVm } from "../operations/vm/vm-destroy.js";
+import { durations } from "../operations/effects/durations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { dial, PeerRefusal } from "./dial.js";
 import { serializeHost } from "./host-payload.js";

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import { contentsOf } from "../operations/vtpms.js";
+import { contentsOf } from "../operations/vm/vtpms.js";
 import type { PoolData } from "../pool-state.js";
 import { refIn, refs, text } from "../records/fields.js";
 import type { InitialDisk } from "../disks/initial-content.js";

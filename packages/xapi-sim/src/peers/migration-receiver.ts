@@ -1,18 +1,18 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
 import { flag, int, map, refs, text } from "../records/fields.js";
-import { linked } from "../operations/disk-chains.js";
-import { refreshVdi, refreshVm } from "../operations/refresh.js";
-import { removeVtpm, setContents } from "../operations/vtpms.js";
-import { removeVdi } from "../operations/vdi.js";
-import { addAllocation, takeSpace } from "../operations/sr-space.js";
-import { randomMac } from "../operations/vif.js";
+import { linked } from "../operations/storage/disk-chains.js";
+import { refreshVdi, refreshVm } from "../operations/effects/refresh.js";
+import { removeVtpm, setContents } from "../operations/vm/vtpms.js";
+import { removeVdi } from "../operations/storage/vdi.js";
+import { addAllocation, takeSpace } from "../operations/storage/sr-space.js";
+import { randomMac } from "../operations/network/vif.js";
 import {
   assertEnoughMemory,
   assertHostRuns,
   plugsOf,
-} from "../operations/vm-checks.js";
-import { buildDomain } from "../operations/vm-domain.js";
+} from "../operations/vm/vm-checks.js";
+import { buildDomain } from "../operations/vm/vm-domain.js";
 import { mapRefs } from "../transfer/ova.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";

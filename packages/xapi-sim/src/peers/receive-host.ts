@@ -1,9 +1,9 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import { makeBond } from "../operations/bond.js";
+import { makeBond } from "../operations/network/bond.js";
 import { flag, map, refs, text } from "../records/fields.js";
-import { createVlan } from "../operations/network.js";
-import { refreshHost, refreshVm } from "../operations/refresh.js";
+import { createVlan } from "../operations/network/network.js";
+import { refreshHost, refreshVm } from "../operations/effects/refresh.js";
 import { mapRefs } from "../transfer/ova.js";
 import type { XapiRecord } from "../xapi-value.js";
 import type { HostPayload } from "./host-payload.js";

@@ -5,16 +5,16 @@ import { PeerDisconnected, type LineChannel } from "./line-channel.js";
 import type { ReceiveOrder } from "./migration-receiver.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap } from "../xapi-value.js";
-import { progressDuring, whileBusy } from "../operations/busy.js";
-import { durations } from "../operations/durations.js";
+import { progressDuring, whileBusy } from "../operations/effects/busy.js";
+import { durations } from "../operations/effects/durations.js";
 import { flag, refs, text, textIn } from "../records/fields.js";
-import { createVmMessage } from "../operations/messages.js";
-import { badPowerState } from "../operations/failures.js";
-import { removeVdi } from "../operations/vdi.js";
-import { copyTime } from "../operations/vdi-copies.js";
-import { assertStillRuns } from "../operations/vm-checks.js";
-import { destroyVm } from "../operations/vm-destroy.js";
-import { endDomain } from "../operations/vm-domain.js";
+import { createVmMessage } from "../operations/effects/messages.js";
+import { badPowerState } from "../operations/effects/failures.js";
+import { removeVdi } from "../operations/storage/vdi.js";
+import { copyTime } from "../operations/storage/vdi-copies.js";
+import { assertStillRuns } from "../operations/vm/vm-checks.js";
+import { destroyVm } from "../operations/vm/vm-destroy.js";
+import { endDomain } from "../operations/vm/vm-domain.js";
 
 /** Of a disk, in one message. */
 const MAX_BYTES = 2 ** 20;

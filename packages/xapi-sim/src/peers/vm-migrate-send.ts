@@ -2,8 +2,8 @@ import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiValue } from "../xapi-value.js";
-import { progressDuring, whileBusy } from "../operations/busy.js";
-import { durations } from "../operations/durations.js";
+import { progressDuring, whileBusy } from "../operations/effects/busy.js";
+import { durations } from "../operations/effects/durations.js";
 import {
   flag,
   mapParam,
@@ -13,18 +13,18 @@ import {
   textIn,
   textParam,
 } from "../records/fields.js";
-import { createVmMessage } from "../operations/messages.js";
-import { refreshVbd, refreshVm } from "../operations/refresh.js";
-import { removeVdi } from "../operations/vdi.js";
-import { copyTime, duplicateVdi } from "../operations/vdi-copies.js";
+import { createVmMessage } from "../operations/effects/messages.js";
+import { refreshVbd, refreshVm } from "../operations/effects/refresh.js";
+import { removeVdi } from "../operations/storage/vdi.js";
+import { copyTime, duplicateVdi } from "../operations/storage/vdi-copies.js";
 import {
   assertCanBootHere,
   assertEnoughMemory,
   assertHostRuns,
   assertVmMay,
-} from "../operations/vm-checks.js";
-import { moveDomain } from "../operations/vm-domain.js";
-import { hostTitle } from "../operations/vm-power.js";
+} from "../operations/vm/vm-checks.js";
+import { moveDomain } from "../operations/vm/vm-domain.js";
+import { hostTitle } from "../operations/vm/vm-power.js";
 import {
   assertCanMigrateToPool,
   migrateToPool,

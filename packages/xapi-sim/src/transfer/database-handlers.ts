@@ -7,9 +7,9 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { durations } from "../operations/durations.js";
-import { recordForgottenDisk } from "../operations/forgotten-disks.js";
-import { restartAgent } from "../operations/host-availability.js";
+import { durations } from "../operations/effects/durations.js";
+import { recordForgottenDisk } from "../operations/storage/forgotten-disks.js";
+import { restartAgent } from "../operations/host/host-availability.js";
 import { text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import {

@@ -8,9 +8,9 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { flag, refIn, refs, text } from "../records/fields.js";
-import { assertNotBlocked } from "../operations/blocked-operations.js";
-import { whileBusy } from "../operations/busy.js";
-import { assertVmMay } from "../operations/vm-checks.js";
+import { assertNotBlocked } from "../operations/effects/blocked-operations.js";
+import { whileBusy } from "../operations/effects/busy.js";
+import { assertVmMay } from "../operations/vm/vm-checks.js";
 import { diskBlock, exportedBlocks, isZero } from "./disk-blocks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";

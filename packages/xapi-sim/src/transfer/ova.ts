@@ -1,7 +1,7 @@
 import { NULL_REF, datamodel } from "@xo-server/model";
 import type { Database } from "../database.js";
 import { fieldType } from "../field-type.js";
-import { contentsOf } from "../operations/vtpms.js";
+import { contentsOf } from "../operations/vm/vtpms.js";
 import type { PoolData } from "../pool-state.js";
 import { refs, text } from "../records/fields.js";
 import { readParam } from "../rpc/param-reader.js";

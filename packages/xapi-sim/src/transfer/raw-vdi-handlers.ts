@@ -7,12 +7,12 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { int, text } from "../records/fields.js";
-import { withAttached } from "../operations/control-domain-disks.js";
-import { refreshVdi } from "../operations/refresh.js";
-import { takeSpace } from "../operations/sr-space.js";
+import { withAttached } from "../operations/storage/control-domain-disks.js";
+import { refreshVdi } from "../operations/effects/refresh.js";
+import { takeSpace } from "../operations/storage/sr-space.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { reportGrowth } from "../operations/disk-data.js";
+import { reportGrowth } from "../operations/storage/disk-data.js";
 import { rawDisk } from "./disk-blocks.js";
 import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
