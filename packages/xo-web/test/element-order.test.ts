@@ -1,5 +1,5 @@
 import t from "tap";
-import { inElementOrder } from "../src/lists/element-order.js";
+import { inElementOrder } from "../src/lists/grid/element-order.js";
 
 const lines = (first: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({ line: first + i }));

@@ -1,8 +1,8 @@
 import t from "tap";
 import type { ObjectRow } from "../src/api/object-row.js";
-import { windowAround } from "../src/lists/row-window.js";
-import { commandOf } from "../src/lists/row-keys.js";
-import { Lines, type ListSection } from "../src/lists/sections.js";
+import { windowAround } from "../src/lists/rows/row-window.js";
+import { commandOf } from "../src/lists/grid/row-keys.js";
+import { Lines, type ListSection } from "../src/lists/rows/sections.js";
 import {
   countOf,
   isChosen,
@@ -13,8 +13,8 @@ import {
   toggle,
   withAll,
   type Selection,
-} from "../src/lists/selection.js";
-import { StableRows } from "../src/lists/stable-rows.js";
+} from "../src/lists/selection/selection.js";
+import { StableRows } from "../src/lists/rows/stable-rows.js";
 
 const row = (id: string, more: object = {}): ObjectRow => ({
   id,

@@ -2,31 +2,35 @@ import t from "tap";
 import { parseFilter } from "@xo-server/filter";
 import { Formats } from "../src/locale/formats.js";
 import { en } from "../src/locale/en/all.js";
-import { cellText, shareOf } from "../src/lists/cell-text.js";
+import { cellText, shareOf } from "../src/lists/grid/cell-text.js";
 import { activeChip, chipsOf, toggleChip } from "../src/lists/chips.js";
 import {
   readChoice,
   shownColumns,
   trackList,
-} from "../src/lists/column-choice.js";
+} from "../src/lists/columns/column-choice.js";
 import type { Json } from "@xo-server/kit";
 import { VmsOfVbds } from "../src/objects/vms-of-vbds.js";
-import type { Column } from "../src/lists/column.js";
-import { columnsOf, fieldsOf } from "../src/lists/columns.js";
-import { mentioned, mentionedVbds, toCsv } from "../src/lists/csv.js";
+import type { Column } from "../src/lists/columns/column.js";
+import { columnsOf, fieldsOf } from "../src/lists/columns/columns.js";
+import { mentioned, mentionedVbds, toCsv } from "../src/lists/selection/csv.js";
 import {
   groupPathsOf,
   groupTerm,
   listedGroups,
-} from "../src/lists/group-term.js";
+} from "../src/lists/rows/group-term.js";
 import {
   readQuery,
   sortOn,
   writeQuery,
   type ListQuery,
-} from "../src/lists/list-query.js";
+} from "../src/lists/views/list-query.js";
 import { shortSystemName } from "../src/objects/system-name.js";
-import { builtInViewsOf, readViews, writeViews } from "../src/lists/views.js";
+import {
+  builtInViewsOf,
+  readViews,
+  writeViews,
+} from "../src/lists/views/views.js";
 
 const types = [
   ...["VM", "VM-template", "VM-snapshot", "host", "pool"],

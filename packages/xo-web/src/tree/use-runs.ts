@@ -7,7 +7,7 @@ import {
   type ShallowRef,
 } from "vue";
 import type { Json } from "@xo-server/kit";
-import { windowAround, type RowWindow } from "../lists/row-window.js";
+import { windowAround, type RowWindow } from "../lists/rows/row-window.js";
 import { LiveWindow } from "../live/live-window.js";
 import { useServer } from "../live/use-server.js";
 import type { ObjectRow } from "../api/object-row.js";
