@@ -67,7 +67,7 @@ export function clientOf(
   options: Partial<XapiOptions> = {},
 ): Xapi {
   const xapi = createClient({
-    hosts: `http://127.0.0.1:${pool.port}`,
+    hosts: pool.url,
     user: "root",
     password: PASSWORD,
     transport: "json-rpc",

@@ -9,6 +9,7 @@ import {
   type FakeCall,
   type FakeReply,
 } from "./fake-xapi.js";
+import { ownAddress } from "./loopback.js";
 import { readBatch } from "./read-batch.js";
 
 t.test(
@@ -249,11 +250,11 @@ t.test(
 );
 
 t.test("another coordinator ends the stream", async (t) => {
-  const next = await startPool(t, poolScript(), "127.0.0.2");
+  const next = await startPool(t, poolScript(), ownAddress(1));
   const first = await startPool(
     t,
-    eventScript([{ error: ["HOST_IS_SLAVE", "127.0.0.2"] }]),
-    "127.0.0.1",
+    eventScript([{ error: ["HOST_IS_SLAVE", ownAddress(1)] }]),
+    ownAddress(0),
     next.port,
   );
   const xapi = clientOf(t, first);

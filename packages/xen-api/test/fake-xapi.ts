@@ -67,6 +67,12 @@ export class FakeXapi {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Where it listens. */
+  get url(): string {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `http://${address}:${port}`;
+  }
+
   /** Method names in order of arrival. */
   get methods(): readonly string[] {
     return this.calls.map(({ method }) => method);

@@ -3,6 +3,7 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { XapiEvents, XapiState } from "../src/index.js";
 import { clientOf, keepingLogger, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
+import { ownAddress } from "./loopback.js";
 import {
   httpAnswer,
   POOL,
@@ -134,11 +135,11 @@ t.test(
 t.test(
   "HOST_IS_SLAVE: connects to the coordinator on the same port",
   async (t) => {
-    const coordinator = await startPool(t, poolScript(), "127.0.0.2");
+    const coordinator = await startPool(t, poolScript(), ownAddress(1));
     const member = await startPool(
       t,
-      () => ({ error: ["HOST_IS_SLAVE", "127.0.0.2"] }),
-      "127.0.0.1",
+      () => ({ error: ["HOST_IS_SLAVE", ownAddress(1)] }),
+      ownAddress(0),
       coordinator.port,
     );
     const xapi = clientOf(t, member);
@@ -151,9 +152,9 @@ t.test(
     await xapi.connect();
     const { port } = coordinator;
     t.same(states, [
-      `connecting 127.0.0.1:${port}`,
-      `connecting 127.0.0.2:${port}`,
-      `connected 127.0.0.2:${port}`,
+      `connecting ${ownAddress(0)}:${port}`,
+      `connecting ${ownAddress(1)}:${port}`,
+      `connected ${ownAddress(1)}:${port}`,
     ]);
   },
 );
@@ -166,16 +167,16 @@ t.test(
       poolScript(({ method }) =>
         method === "VM.start" ? { value: "" } : undefined,
       ),
-      "127.0.0.2",
+      ownAddress(1),
     );
     const first = await startPool(
       t,
       poolScript(({ method }) =>
         method === "VM.start"
-          ? { error: ["HOST_IS_SLAVE", "127.0.0.2"] }
+          ? { error: ["HOST_IS_SLAVE", ownAddress(1)] }
           : undefined,
       ),
-      "127.0.0.1",
+      ownAddress(0),
       next.port,
     );
     const xapi = clientOf(t, first);
@@ -183,7 +184,7 @@ t.test(
     t.equal(await xapi.call("VM.start", ["OpaqueRef:1", false, false]), "");
     t.match(xapi.state, {
       name: "connected",
-      address: `127.0.0.2:${next.port}`,
+      address: `${ownAddress(1)}:${next.port}`,
       generation: 2,
     });
   },
@@ -193,12 +194,12 @@ t.test(
   "members that name each other as coordinator do not cause a loop",
   async (t) => {
     const a = await startPool(t, () => ({
-      error: ["HOST_IS_SLAVE", "127.0.0.2"],
+      error: ["HOST_IS_SLAVE", ownAddress(1)],
     }));
     await startPool(
       t,
       () => ({ error: ["HOST_IS_SLAVE", "127.0.0.1"] }),
-      "127.0.0.2",
+      ownAddress(1),
       a.port,
     );
     const clock = new FakeClock();
@@ -349,7 +350,10 @@ t.test(
     const xapi = clientOf(t, pool, {
       clock,
       random: () => 0.5,
-      hosts: [`http://127.0.0.1:${pool.port}`, `http://127.0.0.2:${pool.port}`],
+      hosts: [
+        `http://127.0.0.1:${pool.port}`,
+        `http://${ownAddress(1)}:${pool.port}`,
+      ],
     });
     const error = await xapi.connect().then(
       () => undefined,
@@ -384,8 +388,8 @@ t.test(
     });
     const hosts = {
       "OpaqueRef:h1": host("127.0.0.1"),
-      "OpaqueRef:h2": host("127.0.0.2"),
-      "OpaqueRef:h3": host("127.0.0.3"),
+      "OpaqueRef:h2": host(ownAddress(1)),
+      "OpaqueRef:h3": host(ownAddress(2)),
     };
     const withHosts = poolScript(({ method }) =>
       method === "host.get_all_records" ? { value: hosts } : undefined,
@@ -400,17 +404,24 @@ t.test(
     await xapi.connect();
     await until(() => kept.length > 0);
     const { port } = old;
-    t.same(kept, [[1, 2, 3].map((n) => `http://127.0.0.${n}:${port}`)]);
+    t.same(kept, [
+      ["127.0.0.1", ownAddress(1), ownAddress(2)].map(
+        (address) => `http://${address}:${port}`,
+      ),
+    ]);
     const states: XapiState[] = [];
     xapi.onState((state) => states.push(state));
     // Member 2 is rebooting as well; member 3 has become the coordinator.
-    await startPool(t, withHosts, "127.0.0.3", port);
+    await startPool(t, withHosts, ownAddress(2), port);
     await old.close();
     await t.rejects(xapi.call("VM.start", ["OpaqueRef:1", false, false]), {
       code: "RESULT_UNKNOWN",
     });
     await until(() => states.at(-1)?.name === "connected");
-    t.match(states.at(-1), { address: `127.0.0.3:${port}`, generation: 2 });
+    t.match(states.at(-1), {
+      address: `${ownAddress(2)}:${port}`,
+      generation: 2,
+    });
   },
 );
 
@@ -422,7 +433,7 @@ t.test(
       address,
       name_label: address,
     });
-    const addresses = [1, 2, 3, 4].map((n) => `127.0.0.${n}`);
+    const addresses = ["127.0.0.1", ...[1, 2, 3].map(ownAddress)];
     const hosts = Object.fromEntries(
       addresses.map((address) => [`OpaqueRef:${address}`, host(address)]),
     );
@@ -436,9 +447,9 @@ t.test(
     const { old, clock, xapi } = await connectKnowingHosts(t, withHosts);
     const { port } = old;
     const slave: FakeScript = () => ({ error: ["HOST_IS_SLAVE", "127.0.0.1"] });
-    await startPool(t, slave, "127.0.0.2", port);
-    await startPool(t, slave, "127.0.0.3", port);
-    await startPool(t, withHosts, "127.0.0.4", port);
+    await startPool(t, slave, ownAddress(1), port);
+    await startPool(t, slave, ownAddress(2), port);
+    await startPool(t, withHosts, ownAddress(3), port);
     old.answer(() => ({ silent: true }));
     const stream = xapi.events({ from: TOKEN });
     const items: XapiEvents[] = [];
@@ -453,7 +464,7 @@ t.test(
     }
     const tookMs = clock.now() - start;
     t.ok(tookMs < 25_000, `followed after ${tookMs} ms`);
-    t.match(xapi.state, { address: `127.0.0.4:${port}` });
+    t.match(xapi.state, { address: `${ownAddress(3)}:${port}` });
     t.match(items[0], { kind: "silent" });
   },
 );
@@ -462,7 +473,7 @@ t.test(
   "a coordinator that stops answering while a class is listed is replaced within 25 s, and the list continues with the new one",
   async (t) => {
     const hosts = Object.fromEntries(
-      ["127.0.0.1", "127.0.0.2"].map((address) => [
+      ["127.0.0.1", ownAddress(1)].map((address) => [
         `OpaqueRef:${address}`,
         { uuid: address, address, name_label: address },
       ]),
@@ -472,7 +483,7 @@ t.test(
       return method === "VM.get_all_records" ? { value: {} } : undefined;
     });
     const { old, clock, xapi } = await connectKnowingHosts(t, script);
-    await startPool(t, script, "127.0.0.2", old.port);
+    await startPool(t, script, ownAddress(1), old.port);
     old.answer(() => ({ silent: true }));
     const start = clock.now();
     let isListed = false;
@@ -481,7 +492,7 @@ t.test(
     while (!isListed) {
       await pass(clock, 100);
     }
-    t.match(xapi.state, { address: `127.0.0.2:${old.port}` });
+    t.match(xapi.state, { address: `${ownAddress(1)}:${old.port}` });
     const tookMs = clock.now() - start;
     t.ok(tookMs < 25_000, `listed after ${tookMs} ms`);
   },
@@ -490,20 +501,20 @@ t.test(
 t.test(
   "a pool cannot send the password elsewhere: no port, and once its hosts are known no other address",
   async (t) => {
-    const trap = await startPool(t, poolScript(), "127.0.0.3");
+    const trap = await startPool(t, poolScript(), ownAddress(2));
     const hosts = {
-      "OpaqueRef:h1": { uuid: "h1", address: "127.0.0.1", name_label: "" },
+      "OpaqueRef:h1": { uuid: "h1", address: ownAddress(0), name_label: "" },
     };
     const pool = await startPool(
       t,
       poolScript(({ method }) =>
         method === "host.get_all_records" ? { value: hosts } : undefined,
       ),
-      "127.0.0.1",
+      ownAddress(0),
       trap.port,
     );
-    const other = await startPool(t, poolScript());
-    const elsewhere = `127.0.0.1:${other.port}`;
+    const other = await startPool(t, poolScript(), ownAddress(0));
+    const elsewhere = `${ownAddress(0)}:${other.port}`;
     const clock = new FakeClock();
     const kept: unknown[] = [];
     const xapi = clientOf(t, pool, {
@@ -515,7 +526,7 @@ t.test(
     pool.answer(({ method }) => ({
       error: [
         "HOST_IS_SLAVE",
-        method === "VM.get_all" ? "127.0.0.3" : elsewhere,
+        method === "VM.get_all" ? ownAddress(2) : elsewhere,
       ],
     }));
     void xapi.call("VM.get_all").catch(() => undefined);
@@ -560,7 +571,7 @@ t.test(
   "a discovered address that now belongs to another pool is not used",
   async (t) => {
     const hosts = {
-      "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },
+      "OpaqueRef:h2": { uuid: "h2", address: ownAddress(1), name_label: "" },
     };
     const mine = await startPool(
       t,
@@ -575,7 +586,7 @@ t.test(
           ? { value: { [POOL]: { uuid: "another" } } }
           : undefined,
       ),
-      "127.0.0.2",
+      ownAddress(1),
       mine.port,
     );
     let learned = 0;
@@ -786,7 +797,7 @@ t.test(
   "a coordinator that accepts connections without answering is detected by a call, and the members are tried first",
   async (t) => {
     const hosts = {
-      "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },
+      "OpaqueRef:h2": { uuid: "h2", address: ownAddress(1), name_label: "" },
     };
     const withHosts = poolScript(({ method }) =>
       method === "host.get_all_records"
@@ -796,7 +807,7 @@ t.test(
           : undefined,
     );
     const old = await startPool(t, withHosts);
-    await startPool(t, withHosts, "127.0.0.2", old.port);
+    await startPool(t, withHosts, ownAddress(1), old.port);
     const clock = new FakeClock();
     let learned = 0;
     const xapi = clientOf(t, old, {
@@ -822,8 +833,8 @@ t.test(
     clock.advance(5_000);
     await until(() => xapi.counters.logins === 2);
     t.same(states, [
-      `connecting 127.0.0.2:${old.port}`,
-      `connected 127.0.0.2:${old.port}`,
+      `connecting ${ownAddress(1)}:${old.port}`,
+      `connected ${ownAddress(1)}:${old.port}`,
     ]);
     t.same(await xapi.call("VM.get_all"), []);
   },

@@ -7,6 +7,7 @@ import type { Xapi } from "../src/index.js";
 import { clientOf, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { poolScript, SESSION } from "./fake-xapi.js";
+import { ownAddress } from "./loopback.js";
 
 interface Handler {
   readonly port: number;
@@ -19,7 +20,7 @@ interface Handler {
 async function startHandlers(
   t: { teardown(fn: () => Promise<void>): void },
   reply: (head: string, socket: Socket) => void,
-  address = "127.0.0.2",
+  address = ownAddress(1),
   port = 0,
 ): Promise<Handler> {
   const heads: string[] = [];
@@ -54,7 +55,8 @@ async function startHandlers(
       socket.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, address, resolve));
+  server.listen(port, address);
+  await once(server, "listening");
   t.teardown(
     () =>
       new Promise<void>((resolve) => {
@@ -72,7 +74,7 @@ async function startHandlers(
   };
 }
 
-/** A connected client: handlers are requested at 127.0.0.2, calls go to 127.0.0.1. */
+/** A connected client: handlers are requested at address 1, calls go to address 0. */
 async function clientBeside(
   t: Parameters<typeof clientOf>[0],
   handlers: Handler,
@@ -81,7 +83,7 @@ async function clientBeside(
   const hosts = Object.fromEntries(
     [1, 2, 3].map((n) => [
       `OpaqueRef:h${n}`,
-      { uuid: `h${n}`, address: `127.0.0.${n}`, name_label: "" },
+      { uuid: `h${n}`, address: ownAddress(n - 1), name_label: "" },
     ]),
   );
   const pool = await startPool(
@@ -89,7 +91,7 @@ async function clientBeside(
     poolScript(({ method }) =>
       method === "host.get_all_records" ? { value: hosts } : undefined,
     ),
-    "127.0.0.1",
+    ownAddress(0),
     handlers.port,
   );
   const xapi = clientOf(t, pool, options);
@@ -111,7 +113,7 @@ t.test(
       path: "/export",
       query: { uuid: "a b&c" },
       task: "OpaqueRef:t",
-      host: "127.0.0.2",
+      host: ownAddress(1),
     });
     t.match(answer, {
       status: 200,
@@ -133,7 +135,7 @@ t.test("an answer that has not begun within two minutes is lost", async (t) => {
   const handlers = await startHandlers(t, () => undefined);
   const clock = new FakeClock();
   const xapi = await clientBeside(t, handlers, { clock });
-  const stream = { path: "/export", query: { uuid: "a" }, host: "127.0.0.2" };
+  const stream = { path: "/export", query: { uuid: "a" }, host: ownAddress(1) };
   const ways: (() => Promise<unknown>)[] = [
     () => xapi.getStream(stream),
     () => xapi.connectStream(stream),
@@ -161,7 +163,10 @@ t.test("an answer that has begun is not limited", async (t) => {
   });
   const clock = new FakeClock();
   const xapi = await clientBeside(t, handlers, { clock });
-  const { body } = await xapi.getStream({ path: "/export", host: "127.0.0.2" });
+  const { body } = await xapi.getStream({
+    path: "/export",
+    host: ownAddress(1),
+  });
   clock.advance(600_000);
   handlers.sockets.at(-1)!.end("late");
   t.equal(await text(body), "late");
@@ -173,10 +178,10 @@ t.test("another process gets address and session of a handler", async (t) => {
   const target = await xapi.streamTarget({
     path: "/export_raw_vdi",
     query: { vdi: "OpaqueRef:1" },
-    host: "127.0.0.2",
+    host: ownAddress(1),
   });
   t.same(target, {
-    url: `http://127.0.0.2:${handlers.port}/export_raw_vdi?vdi=OpaqueRef%3A1`,
+    url: `http://${ownAddress(1)}:${handlers.port}/export_raw_vdi?vdi=OpaqueRef%3A1`,
     headers: { Cookie: `session_id=${SESSION}` },
   });
   t.same(handlers.heads, [], "nothing was sent");
@@ -198,7 +203,10 @@ t.test("a slow reader applies backpressure to the export", async (t) => {
     fill();
   });
   const xapi = await clientBeside(t, handlers);
-  const { body } = await xapi.getStream({ path: "/export", host: "127.0.0.2" });
+  const { body } = await xapi.getStream({
+    path: "/export",
+    host: ownAddress(1),
+  });
   await until(() => isHeldBack);
   body.destroy();
 });
@@ -208,20 +216,20 @@ t.test(
   async (t) => {
     const coordinator = await startHandlers(t, (_head, socket) =>
       socket.end(
-        `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${socket.localPort}/export?uuid=x\r\nConnection: close\r\n\r\n`,
+        `HTTP/1.1 302 Found\r\nLocation: http://${ownAddress(2)}:${socket.localPort}/export?uuid=x\r\nConnection: close\r\n\r\n`,
       ),
     );
     const member = await startHandlers(
       t,
       (_head, socket) => socket.end(`${OK}here`),
-      "127.0.0.3",
+      ownAddress(2),
       coordinator.port,
     );
     const xapi = await clientBeside(t, coordinator);
     const { body } = await xapi.getStream({
       path: "/export",
       query: { uuid: "x" },
-      host: "127.0.0.2",
+      host: ownAddress(1),
     });
     t.equal(await text(body), "here");
     t.match(
@@ -236,19 +244,19 @@ t.test(
   async (t) => {
     const coordinator = await startHandlers(t, (_head, socket) =>
       socket.end(
-        "HTTP/1.1 302 Found\r\nLocation: https://127.0.0.3/export\r\n\r\n",
+        `HTTP/1.1 302 Found\r\nLocation: https://${ownAddress(2)}/export\r\n\r\n`,
       ),
     );
     const member = await startHandlers(
       t,
       (_head, socket) => socket.end(`${OK}here`),
-      "127.0.0.3",
+      ownAddress(2),
       coordinator.port,
     );
     const xapi = await clientBeside(t, coordinator);
     const { body } = await xapi.getStream({
       path: "/export",
-      host: "127.0.0.2",
+      host: ownAddress(1),
     });
     t.equal(await text(body), "here");
     t.equal(member.heads.length, 1);
@@ -264,19 +272,19 @@ t.test(
         `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nConnection: close\r\n\r\n`,
       ),
     );
-    const trap = await startHandlers(t, () => undefined, "127.0.0.3");
+    const trap = await startHandlers(t, () => undefined, ownAddress(2));
     const otherHost = await startHandlers(
       t,
       () => undefined,
-      "127.0.0.4",
+      ownAddress(3),
       handlers.port,
     );
     const xapi = await clientBeside(t, handlers);
     for (location of [
-      `http://127.0.0.3:${trap.port}/x`,
-      "http://127.0.0.4/x",
+      `http://${ownAddress(2)}:${trap.port}/x`,
+      `http://${ownAddress(3)}/x`,
     ]) {
-      const stream = { path: "/x", host: "127.0.0.2" };
+      const stream = { path: "/x", host: ownAddress(1) };
       await t.rejects(xapi.getStream(stream), { code: "BAD_ANSWER" });
       await t.rejects(xapi.putStream(Readable.from(["secret"]), stream), {
         code: "BAD_ANSWER",
@@ -289,11 +297,11 @@ t.test(
 t.test("a redirect loop ends", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) =>
     socket.end(
-      `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:${socket.localPort}/x\r\n\r\n`,
+      `HTTP/1.1 302 Found\r\nLocation: http://${ownAddress(1)}:${socket.localPort}/x\r\n\r\n`,
     ),
   );
   const xapi = await clientBeside(t, handlers);
-  await t.rejects(xapi.getStream({ path: "/x", host: "127.0.0.2" }), {
+  await t.rejects(xapi.getStream({ path: "/x", host: ownAddress(1) }), {
     code: "HTTP_STATUS",
     data: { status: 302 },
   });
@@ -305,18 +313,21 @@ t.test("an HTTP error is a typed error", async (t) => {
     socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n"),
   );
   const xapi = await clientBeside(t, handlers);
-  await t.rejects(xapi.getStream({ path: "/x", host: "127.0.0.2" }), {
+  await t.rejects(xapi.getStream({ path: "/x", host: ownAddress(1) }), {
     code: "HTTP_STATUS",
     data: { status: 404 },
   });
   await t.rejects(
-    xapi.putStream(Readable.from(["x"]), { path: "/x", host: "127.0.0.2" }),
+    xapi.putStream(Readable.from(["x"]), { path: "/x", host: ownAddress(1) }),
     { code: "HTTP_STATUS", data: { status: 404 } },
   );
-  await t.rejects(xapi.connectStream({ path: "/console", host: "127.0.0.2" }), {
-    code: "HTTP_STATUS",
-    data: { status: 404 },
-  });
+  await t.rejects(
+    xapi.connectStream({ path: "/console", host: ownAddress(1) }),
+    {
+      code: "HTTP_STATUS",
+      data: { status: 404 },
+    },
+  );
 });
 
 t.test(
@@ -328,7 +339,7 @@ t.test(
     const xapi = await clientBeside(t, handlers);
     const answer = await xapi.putStream(
       Readable.from([Buffer.from("abc"), Buffer.from("def")]),
-      { path: "/import", contentLength: 6, host: "127.0.0.2" },
+      { path: "/import", contentLength: 6, host: ownAddress(1) },
     );
     t.match(answer, { status: 200, task: "OpaqueRef:task" });
     t.same(handlers.bodies, ["abcdef"]);
@@ -346,7 +357,7 @@ t.test(
     const xapi = await clientBeside(t, handlers);
     await xapi.putStream(
       Readable.from([Buffer.from("abc"), Buffer.from("def")]),
-      { path: "/import", host: "127.0.0.2" },
+      { path: "/import", host: ownAddress(1) },
     );
     t.same(handlers.bodies, ["abcdef"]);
     t.notMatch(handlers.heads[0]?.toLowerCase(), /chunked|content-length/);
@@ -356,20 +367,20 @@ t.test(
 t.test("an import is redirected before its body is read", async (t) => {
   const coordinator = await startHandlers(t, (_head, socket) =>
     socket.end(
-      "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3/import_raw_vdi\r\n\r\n",
+      `HTTP/1.1 302 Found\r\nLocation: http://${ownAddress(2)}/import_raw_vdi\r\n\r\n`,
     ),
   );
   const member = await startHandlers(
     t,
     (_head, socket) => socket.write(OK),
-    "127.0.0.3",
+    ownAddress(2),
     coordinator.port,
   );
   const xapi = await clientBeside(t, coordinator);
   await xapi.putStream(Readable.from([Buffer.from("disk")]), {
     path: "/import_raw_vdi",
     contentLength: 4,
-    host: "127.0.0.2",
+    host: ownAddress(1),
   });
   t.same(member.bodies, ["disk"]);
 });
@@ -382,7 +393,7 @@ t.test("a body of another size than Content-Length fails", async (t) => {
       xapi.putStream(Readable.from([Buffer.from(body)]), {
         path: "/import",
         contentLength: 4,
-        host: "127.0.0.2",
+        host: ownAddress(1),
       }),
       { code: "INVALID_PARAMETERS" },
     );
@@ -400,7 +411,7 @@ t.test("an error of the body fails the import", async (t) => {
     xapi.putStream(body, {
       path: "/import",
       contentLength: 4,
-      host: "127.0.0.2",
+      host: ownAddress(1),
     }),
     { message: /unplugged/ },
   );
@@ -422,7 +433,7 @@ t.test(
     const answer = await xapi.putStream(body, {
       path: "/import",
       contentLength: 1024,
-      host: "127.0.0.2",
+      host: ownAddress(1),
     });
     t.match(answer, { status: 200, task: "OpaqueRef:task" });
   },
@@ -447,7 +458,7 @@ t.test(
       xapi.putStream(body, {
         path: "/import",
         contentLength: 64 * 1024 * 1024,
-        host: "127.0.0.2",
+        host: ownAddress(1),
       }),
       { name: "XoError", code: "CONNECTION_LOST" },
     );
@@ -466,7 +477,7 @@ t.test("a handler that closes the connection during an import", async (t) => {
     xapi.putStream(body, {
       path: "/import",
       contentLength: 9,
-      host: "127.0.0.2",
+      host: ownAddress(1),
     }),
     { code: "CONNECTION_LOST" },
   );
@@ -479,11 +490,11 @@ t.test("aborting ends a stream", async (t) => {
   const xapi = await clientBeside(t, handlers);
   const caller = new AbortController();
   const { signal } = caller;
-  const get = xapi.getStream({ path: "/silent", host: "127.0.0.2", signal });
+  const get = xapi.getStream({ path: "/silent", host: ownAddress(1), signal });
   const put = xapi.putStream(new Readable({ read: () => undefined }), {
     path: "/import",
     contentLength: 9,
-    host: "127.0.0.2",
+    host: ownAddress(1),
     signal,
   });
   const outcome = Promise.all([
@@ -510,7 +521,7 @@ t.test(
     const console = await xapi.connectStream({
       path: "/console",
       query: { ref: "OpaqueRef:c" },
-      host: "127.0.0.2",
+      host: ownAddress(1),
     });
     const [greeting] = (await once(console, "data")) as [Buffer];
     t.equal(greeting.toString(), "RFB 003.008\n");
