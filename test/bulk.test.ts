@@ -48,6 +48,26 @@ t.test(
   },
 );
 
+t.test("calls that start nothing do not store tasks", LIMIT, async (t) => {
+  const { url } = await startOver(t, []);
+  const session = await ApiSession.open(t, url);
+  const tasks = async () => {
+    const all: unknown = await (await session.rest("GET", "/tasks")).json();
+    return (all as unknown[]).length;
+  };
+  const before = await tasks();
+  const nothing = { method: "vm.start", filter: "name_label:/^no such VM$/" };
+  const none = { succeeded: 0, failed: [] };
+  t.same(await session.request("bulk.run", nothing), none);
+  t.same(await session.request("bulk.run", { ...nothing, sync: true }), none);
+  const answer = await session.rest("POST", "/bulk", nothing);
+  t.equal(answer.status, 200);
+  t.same(await answer.json(), none);
+  const unknown = { method: "vm.start", ids: ["no such VM"] };
+  t.equal((await session.rest("POST", "/bulk", unknown)).status, 404);
+  t.equal(await tasks(), before);
+});
+
 t.test("several VMs are copied under names by a pattern", LIMIT, async (t) => {
   const { url } = await startOver(t, []);
   const session = await ApiSession.open(t, url);

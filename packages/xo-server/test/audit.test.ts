@@ -174,6 +174,51 @@ t.test("refused calls are in the audit log, few of many", async (t) => {
   t.equal(records.length, 3);
 });
 
+t.test(
+  "calls that operations reject are in the audit log, few of many",
+  async (t) => {
+    const clock = new FakeClock();
+    const { connect } = await startTestServer(t, "", { clock });
+    const admin = await (await connect()).signIn();
+    await admin.request("user.create", { email: "olga", password: "olga" });
+    const olga = await (await connect()).signIn("olga", "olga");
+    const reject = (i: number) =>
+      olga.call("bulk.run", { method: "vm.start", ids: [`vm ${i}`] });
+    for (let i = 0; i < 40; i++)
+      t.match(await reject(i), { error: { data: { id: `vm ${i}` } } });
+    const token = { method: "token.rename", ids: ["x"] };
+    t.match(await olga.call("bulk.run", token), { error: { code: 10 } });
+    const records = async () => {
+      const filter = "subject:userName:olga";
+      const answer = await admin.request("audit.getRecords", { filter });
+      return (
+        answer as { records: { event: string; data: object }[] }
+      ).records.filter(({ event }) => event === "bulk.run");
+    };
+    const untilWritten = async (count: number) => {
+      let all = await records();
+      while (all.length < count) all = await records();
+      t.equal(all.length, count);
+      return all;
+    };
+    await untilWritten(11);
+    clock.pass(60_000);
+    const all = await untilWritten(12);
+    t.match(all[0], {
+      data: {
+        outcome: "failure",
+        errorCode: "NO_SUCH_OBJECT",
+        parameters: { repeated: 30, withinMs: 60_000 },
+      },
+    });
+    t.match(all.at(-1), { data: { parameters: { ids: ["vm 0"] } } });
+    t.match(await admin.request("audit.checkIntegrity"), { nValid: 15 });
+    // Afterwards they have entries of their own again.
+    await reject(41);
+    await untilWritten(13);
+  },
+);
+
 t.test("a token made with a token ends with it", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();

@@ -95,6 +95,22 @@ export class AuditChanges {
   }
 
   /**
+   * Removes the row of a change that was rejected, without an entry.
+   * @returns false: the database is not reachable, `end` has to be called
+   */
+  async cancel(id: string): Promise<boolean> {
+    try {
+      await this.#context.committer.run((unit) =>
+        unit.sql.deleteFrom("audit_pending").where("id", "=", id).execute(),
+      );
+      return true;
+    } catch {
+      // The entry that `end` queues is written when the database is reachable.
+      return false;
+    }
+  }
+
+  /**
    * Writes entries for changes that the previous run of a server did not end.
    * @returns their number
    * @throws XoError STORE_UNAVAILABLE

@@ -24,7 +24,8 @@ export interface Audit {
   /**
    * To be called before a change; records its begin.
    * @returns to be called with the outcome. It never rejects, because the change is
-   * done: an entry that cannot be written now is written later
+   * done: an entry that cannot be written now is written later. Of calls that end with
+   * a rejection many are counted in one entry, see `RefusalLog.isCounted`
    * @throws XoError STORE_UNAVAILABLE: the change must not be made
    */
   begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
@@ -76,6 +77,9 @@ export function createAudit(
       const change = toChange(call);
       const id = await store.auditChanges.begin(owner, change);
       return async (outcome) => {
+        const isCounted =
+          "error" in outcome && refusals.isCounted(call, outcome.error);
+        if (isCounted && (await store.auditChanges.cancel(id))) return;
         const ended = toEntry(change, { ...call, outcome });
         await store.auditChanges.end(id, ended);
       };

@@ -47,7 +47,7 @@ export interface CallContext {
   readonly address: string;
   /** The task that the call reports to; absent: no client follows it. */
   readonly task?: TaskContext;
-  /** Called when the call was admitted and its handler begins. */
+  /** Called when the call was admitted and its handler begins: see `Operation.admitsItself`. */
   readonly onBegin?: (() => void) | undefined;
   /** The call is one of many: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
@@ -148,6 +148,12 @@ export interface Operation<S = never> {
     context: HandlerContext<S>,
     interrupted: InterruptedTask,
   ) => unknown;
+  /**
+   * The handler calls `context.onBegin` when it has admitted the call. A call that ends
+   * before (refused, or nothing to do) does not become a task of the REST API. Default:
+   * a call has begun when the handler was called.
+   */
+  readonly admitsItself?: boolean;
   /**
    * `resume` is called while XAPI tasks of the previous run may still be running.
    * Default: when they have ended.

@@ -1,4 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
+import { isRefusal } from "./refusal.js";
 import type { AuditedCall, AuditedChange } from "./audited-call.js";
 
 const INTERVAL_MS = 60_000;
@@ -8,10 +9,19 @@ const INTERVAL_MS = 60_000;
  */
 const MAX_PAIRS = 10_000;
 
+/**
+ * Calls that their operation rejected, of one user, operation and error, that have an
+ * entry of their own per interval. More than one, because the operation may have begun.
+ */
+const MAX_ENTRIES = 10;
+
 interface Coalesced {
   readonly call: AuditedChange;
   readonly error: Error;
   readonly timer: unknown;
+  /** Entries of their own. */
+  entries: number;
+  /** Calls without an entry of their own. */
   repeated: number;
 }
 
@@ -42,10 +52,41 @@ export class RefusalLog {
       recent.repeated++;
       return;
     }
-    if (this.#recent.size >= MAX_PAIRS) return;
+    if (this.#start(key, call, error))
+      this.#add({ ...call, outcome: { error } });
+  }
+
+  /**
+   * Counts a call that its operation rejected, such as one that names an object that
+   * does not exist: the first ten of a user, operation and error within a minute have
+   * entries of their own, the others are a number in another entry.
+   * @returns whether the call has no entry of its own
+   */
+  isCounted(call: AuditedChange, error: Error): boolean {
+    const { user } = call.context;
+    if (user === undefined || !isRefusal(error)) return false;
+    // Whether entries can be written at all is not the user's doing.
+    if (error.code === "STORE_UNAVAILABLE") return false;
+    const key = `${user.id} ${call.operation.name} ${error.code}`;
+    const recent = this.#recent.get(key);
+    if (recent === undefined) {
+      this.#start(key, call, error);
+      return false;
+    }
+    if (recent.entries < MAX_ENTRIES) {
+      recent.entries++;
+      return false;
+    }
+    recent.repeated++;
+    return true;
+  }
+
+  /** @returns false: there are too many pairs */
+  #start(key: string, call: AuditedChange, error: Error): boolean {
+    if (this.#recent.size >= MAX_PAIRS) return false;
     const timer = this.#clock.setTimeout(() => this.#end(key), INTERVAL_MS);
-    this.#recent.set(key, { call, error, timer, repeated: 0 });
-    this.#add({ ...call, outcome: { error } });
+    this.#recent.set(key, { call, error, timer, entries: 1, repeated: 0 });
+    return true;
   }
 
   async stop(): Promise<void> {

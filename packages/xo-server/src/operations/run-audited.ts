@@ -55,11 +55,11 @@ async function beginChange<S>(
 
 /** The result of an operation without a result is true, because clients decode it as a boolean. */
 export async function runOperation<S>(
-  { handler }: Operation<S>,
+  { handler, admitsItself = false }: Operation<S>,
   params: object,
   context: HandlerContext<S>,
 ): Promise<unknown> {
   const result = handler(params as never, context);
-  context.onBegin?.();
+  if (!admitsItself) context.onBegin?.();
   return (await result) ?? true;
 }

@@ -86,7 +86,7 @@ const Params = Type.Object(
 export const bulkRun = defineOperation({
   name: "bulk.run",
   summary:
-    "Run one operation on many objects, `concurrency` at a time, as one task. Returns {taskId}, or with `sync` the outcome for each object.",
+    "Run one operation on many objects, `concurrency` at a time, as one task. Returns {taskId}, or with `sync` the outcome for each object. If no object matches the filter, there is no task, and the outcome is returned.",
   params: Params,
   result: Type.Union([Type.Object({ taskId: Type.String() }), BulkResult]),
   permission: "user",
@@ -117,7 +117,12 @@ export const bulkRun = defineOperation({
         : services.bulkRuns.start(user.id);
     try {
       const chosen = await chooseObjects(choice, user, services.queries);
+      if (chosen.length === 0) {
+        release();
+        return { succeeded: 0, failed: [] };
+      }
       await requireOneAdmitted(context, plan, chosen);
+      context.onBegin?.();
       const run = (task: TaskContext) =>
         begin(context, plan, chosen, task).finally(release);
       if (callTask.taskId !== undefined) return await run(callTask);
@@ -131,6 +136,7 @@ export const bulkRun = defineOperation({
       throw error;
     }
   },
+  admitsItself: true,
   resumesAtOnce: true,
   resume: (kept: PersistedPlan, context, interrupted) =>
     resumeBulk(context, kept, interrupted),

@@ -61,9 +61,13 @@ export async function startAction(
     params: shownParameters((request.body as object | undefined) ?? {}),
     operation: operation.name,
   });
+  let hasBegun = false;
   let onBegin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => {
-    onBegin = resolve;
+    onBegin = () => {
+      hasBegun = true;
+      resolve();
+    };
   });
   const result = begin({
     ...context,
@@ -71,6 +75,8 @@ export async function startAction(
     onBegin,
   });
   await untilAdmitted(result, begun);
+  if (!hasBegun && operation.admitsItself === true)
+    return sendResult(rest, reply, await result);
   await parts.tasks!.follow(task, result);
   const taskId = task.id;
   return reply
