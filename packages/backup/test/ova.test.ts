@@ -180,6 +180,11 @@ t.test("packages that cannot be imported are refused", async (t) => {
       /is not in the package/,
     ],
     [
+      "a disk that is described twice",
+      ovaOf({ "vm.ovf": ovf.replace(/<Disk .*?\/>/s, "$&$&") }),
+      /disk system is described twice/,
+    ],
+    [
       "a unit that is none",
       ovaOf({ "vm.ovf": ovf.replace("byte * 2^10", "acre") }),
       /the unit "acre"/,

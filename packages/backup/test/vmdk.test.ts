@@ -142,3 +142,18 @@ t.test(
     });
   },
 );
+
+t.test("a grain table that is listed several times is refused", async (t) => {
+  // A table of 1 TiB takes 16 MiB; this directory names the same 2 KiB for each part of it.
+  const metadata = Buffer.alloc(1024 * 512);
+  listedVmdk(Buffer.alloc(65_536)).copy(metadata, 0, 0, 512);
+  metadata.writeBigUInt64LE(2n ** 31n, 12);
+  metadata.writeBigUInt64LE(1024n, 64);
+  for (let table = 0; table < 32_768; table++)
+    metadata.writeUInt32LE(1000, 512 + table * 4);
+  const parts = readVmdk(new ByteStream(inPieces(metadata)), 2 ** 40);
+  await t.rejects(parts.next(), {
+    code: "source-invalid",
+    message: /grain tables overlap/,
+  });
+});

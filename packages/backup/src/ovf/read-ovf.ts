@@ -85,15 +85,23 @@ interface OvfDisk {
 /** Those with a file first, in the order of the files; disks that the VM does not use are left out. */
 function readDisks(envelope: XmlElement, { disks }: OvfHardware): OvfDisk[] {
   const references = childrenOf(childOf(envelope, "References"), "File");
-  const rank = (id: string) =>
-    references.findIndex(({ attributes }) => attributes.get("id") === id);
+  // The first file of an id counts.
+  const ranks = new Map(
+    references
+      .map(({ attributes }, rank) => [attributes.get("id"), rank] as const)
+      .toReversed(),
+  );
+  const ids = new Set<string>();
   const found = childrenOf(childOf(envelope, "DiskSection"), "Disk").flatMap(
     ({ attributes }) => {
       const id = attributes.get("diskId") ?? "";
       const device = disks.indexOf(id);
       if (device < 0) return [];
+      if (ids.has(id)) throw invalid(`disk ${id} is described twice`);
+      ids.add(id);
       const fileId = attributes.get("fileRef");
-      const position = fileId === undefined ? Infinity : rank(fileId);
+      const position =
+        fileId === undefined ? Infinity : (ranks.get(fileId) ?? -1);
       if (attributes.get("parentRef") !== undefined)
         throw invalid(`disk ${id} has a parent disk`);
       const size = toBytes(

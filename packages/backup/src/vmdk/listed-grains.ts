@@ -54,10 +54,14 @@ function* listGrains(
 ): Generator<ListedGrain> {
   const grains = Math.ceil(capacity / grain);
   const tables = Math.ceil(grains / entries);
+  let left = metadata.length / 4;
   for (let table = 0; table < tables; table++) {
     const start = entryAt(metadata, directory * SECTOR + table * 4);
     if (start === 0) continue;
     const count = Math.min(entries, grains - table * entries);
+    left -= count;
+    // Otherwise a small file could list more grains than any disk has.
+    if (left < 0) throw invalid("its grain tables overlap");
     for (let i = 0; i < count; i++) {
       const at = entryAt(metadata, start * SECTOR + i * 4);
       if (at > ZERO_GRAIN) yield { index: table * entries + i, at };

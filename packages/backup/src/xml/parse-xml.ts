@@ -117,7 +117,10 @@ function close(open: OpenElement[], tag: string): void {
   open.at(-1)!.children.push(element);
 }
 
-function readAttributes(text: string): Map<string, string> {
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
+
+function readAttributes(text: string): ReadonlyMap<string, string> {
+  if (text === "") return NO_ATTRIBUTES;
   const attributes = new Map<string, string>();
   for (const [, name, double, single] of text.matchAll(ATTRIBUTE))
     if (!name!.startsWith("xmlns"))

@@ -178,7 +178,7 @@ export class SnapshotPolicy {
     const day = new LocalDays(timezone).of(time);
     const words = new Map([
       ["job", jobName],
-      ["vm", nameOf(vm)],
+      ["vm", nameOf(vm).slice(0, LONGEST_NAME)],
       ["date", day.date],
       ["time", day.time],
     ]);

@@ -10,12 +10,18 @@ import {
   type CreationContext,
 } from "./create-from-template.js";
 import { planNewVm } from "./new-vm.js";
-import { fillInAll, numberedNames, type Numbered } from "./numbered-names.js";
+import {
+  numberedNames,
+  Placeholders,
+  type Numbered,
+} from "./numbered-names.js";
 import { checkWith } from "./resource-sets.js";
 
 /** Number of concurrent creations; a pool queues further clones of one template. */
 const MAX_CONCURRENT = 4;
 const MOST = 250;
+/** Characters of a name. */
+const MAX_NAME = 1024;
 
 export const createManyParameters = Type.Object(
   {
@@ -23,12 +29,13 @@ export const createManyParameters = Type.Object(
     name_label: Type.Optional(
       Type.String({
         minLength: 1,
+        maxLength: MAX_NAME,
         description:
           "Name of the VMs, with a placeholder for the number: `web-{index:02}`.",
       }),
     ),
     names: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME }), {
         minItems: 1,
         maxItems: MOST,
         description: "Names of the VMs, instead of name_label and count.",
@@ -59,26 +66,25 @@ export const createdVms = Type.Array(
 type CreatedVmName = Static<typeof createdVms>[number];
 
 /**
- * The parameters of each VM.
+ * The VMs that are requested.
  * @throws XoError INVALID_PARAMETERS
  */
-export function toEachParameters({
-  names,
-  count,
-  firstIndex,
-  name_label,
-  ...shared
-}: CreateManyParameters): CreateParameters[] {
-  const all = numberedNames({ names, count, firstIndex, name_label });
-  const hasMac = shared.VIFs?.some(({ mac = "" }) => mac !== "") === true;
+export function requestedVms(input: CreateManyParameters): Numbered[] {
+  const all = numberedNames(input);
+  const hasMac = input.VIFs?.some(({ mac = "" }) => mac !== "") === true;
   if (hasMac && all.length > 1)
     throw new XoError("INVALID_PARAMETERS", {
       reason: "several VMs cannot have one MAC address",
     });
-  return all.map((one) => ({
-    ...filled(shared, one),
-    name_label: one.name,
-  }));
+  return all;
+}
+
+/** @throws XoError INVALID_PARAMETERS: too long with the placeholders replaced */
+function parametersOf(
+  { names, count, firstIndex, name_label, ...shared }: CreateManyParameters,
+  one: Numbered,
+): CreateParameters {
+  return { ...filled(shared, one), name_label: one.name };
 }
 
 /** Parameters with placeholders. */
@@ -89,10 +95,11 @@ const FILLED: ReadonlySet<string> = new Set([
 
 function filled<T extends object>(shared: T, one: Numbered): T {
   const members = Object.entries(shared) as [string, unknown][];
+  const placeholders = new Placeholders(one);
   return Object.fromEntries(
     members.map(([key, value]) => [
       key,
-      FILLED.has(key) ? fillInAll(value, one) : value,
+      FILLED.has(key) ? placeholders.fillInAll(value) : value,
     ]),
   ) as T;
 }
@@ -105,12 +112,15 @@ export function checkVms(
   input: CreateManyParameters,
   { objects, sets, context }: CreationContext,
 ): void {
-  const [first] = toEachParameters(input);
+  // The longest name stands for all: names do not matter otherwise.
+  const longest = requestedVms(input).reduce((one, other) =>
+    other.name.length > one.name.length ? other : one,
+  );
   const set =
     typeof input.resourceSet === "string"
       ? sets.open(input.resourceSet, context)
       : undefined;
-  planNewVm(first!, objects, checkWith(set, context));
+  planNewVm(parametersOf(input, longest), objects, checkWith(set, context));
 }
 
 /**
@@ -124,42 +134,40 @@ export async function createVms(
   workshop: CreationContext,
   work: TaskContext,
 ): Promise<CreatedVmName[]> {
-  const orders = toEachParameters(input);
+  const vms = requestedVms(input);
   const { objects } = workshop;
-  await work.persistState({
-    names: orders.map(({ name_label }) => name_label),
-  });
-  const outcomes = await inTurns(orders, work, (order) =>
-    work.part(order.name_label, (part) =>
-      createVmFromTemplate(order, {
+  await work.persistState({ names: vms.map(({ name }) => name) });
+  const outcomes = await inTurns(vms, work, (vm) =>
+    work.part(vm.name, (part) =>
+      createVmFromTemplate(parametersOf(input, vm), {
         ...workshop,
         objects: objects.forTask(part),
         work: part,
       }),
     ),
   );
-  return reportCreated(orders, outcomes);
+  return reportCreated(vms, outcomes);
 }
 
 type Outcome = PromiseSettledResult<string>;
 
 /** Runs MAX_CONCURRENT creations at a time, until the task is cancelled. */
 async function inTurns(
-  orders: readonly CreateParameters[],
+  vms: readonly Numbered[],
   work: TaskContext,
-  make: (order: CreateParameters) => Promise<string>,
+  make: (vm: Numbered) => Promise<string>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  const waiting = orders.entries();
+  const waiting = vms.entries();
   let done = 0;
   const worker = async () => {
-    for (const [i, order] of waiting) {
+    for (const [i, vm] of waiting) {
       outcomes[i] = await settle(() => {
         if (work.signal.aborted)
-          throw new XoError("ABORTED", { what: order.name_label });
-        return make(order);
+          throw new XoError("ABORTED", { what: vm.name });
+        return make(vm);
       });
-      work.progress(++done / orders.length);
+      work.progress(++done / vms.length);
     }
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
@@ -175,13 +183,13 @@ async function settle(make: () => Promise<string>): Promise<Outcome> {
 const MAX_NAMED = 5;
 
 function reportCreated(
-  orders: readonly CreateParameters[],
+  vms: readonly Numbered[],
   outcomes: readonly Outcome[],
 ): CreatedVmName[] {
   const created: CreatedVmName[] = [];
   const failures: { readonly name: string; readonly message: string }[] = [];
   for (const [i, outcome] of outcomes.entries()) {
-    const name = orders[i]!.name_label;
+    const { name } = vms[i]!;
     if (outcome.status === "fulfilled")
       created.push({ id: outcome.value, name });
     else failures.push({ name, ...reasonOf(outcome.reason) });
@@ -192,7 +200,7 @@ function reportCreated(
   throw new XoError("SOME_FAILED", {
     what: "creating VMs",
     failed: failures.length,
-    total: orders.length,
+    total: vms.length,
     reasons: failures
       .slice(0, MAX_NAMED)
       .map(({ name, message }) => `${name}: ${message}`)

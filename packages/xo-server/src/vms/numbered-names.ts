@@ -20,23 +20,50 @@ export interface NameRequest {
 const PLACE = /(?<!\{)\{(?:(name)|index(?::0([1-9]))?)\}(?!\})/g;
 const INDEX = /(?<!\{)\{index(?::0[1-9])?\}(?!\})/;
 
-/** Replaces the placeholders of a text for one of the VMs. */
-export function fillIn(text: string, { name, index }: Numbered): string {
-  return text.replace(PLACE, (_, isName?: string, width = "1") =>
-    isName === undefined ? String(index).padStart(Number(width), "0") : name,
-  );
-}
+/** Characters that may take the place of the placeholders of one VM: otherwise a short text with a long name fills the memory. */
+const MAX_FILLED = 1024 * 1024;
 
-/** Replaces the placeholders in all strings of a value, at any depth; names of members are kept. */
-export function fillInAll<T>(value: T, one: Numbered): T {
-  if (typeof value === "string") return fillIn(value, one) as T;
-  if (Array.isArray(value))
-    return value.map((member: unknown) => fillInAll(member, one)) as T;
-  if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value) as [string, unknown][];
-  return Object.fromEntries(
-    members.map(([key, member]) => [key, fillInAll(member, one)]),
-  ) as T;
+/** Replaces the placeholders in the texts of one VM. */
+export class Placeholders {
+  readonly #name: string;
+  readonly #index: number;
+  #filled = 0;
+
+  constructor({ name, index }: Numbered) {
+    this.#name = name;
+    this.#index = index;
+  }
+
+  /** @throws XoError INVALID_PARAMETERS: the result is too long */
+  fillIn(text: string): string {
+    return text.replace(PLACE, (_, isName?: string, width = "1") => {
+      const filled =
+        isName === undefined
+          ? String(this.#index).padStart(Number(width), "0")
+          : this.#name;
+      this.#filled += filled.length;
+      if (this.#filled > MAX_FILLED)
+        throw invalid(
+          `the placeholders of a VM are replaced with more than ${MAX_FILLED} characters`,
+        );
+      return filled;
+    });
+  }
+
+  /**
+   * Replaces the placeholders in all strings of a value, at any depth; names of members are kept.
+   * @throws XoError INVALID_PARAMETERS: the result is too long
+   */
+  fillInAll<T>(value: T): T {
+    if (typeof value === "string") return this.fillIn(value) as T;
+    if (Array.isArray(value))
+      return value.map((member: unknown) => this.fillInAll(member)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    const members = Object.entries(value) as [string, unknown][];
+    return Object.fromEntries(
+      members.map(([key, member]) => [key, this.fillInAll(member)]),
+    ) as T;
+  }
 }
 
 /**
@@ -56,7 +83,8 @@ export function numberedNames(request: NameRequest): Numbered[] {
     : `${name_label} {index}`;
   const all = Array.from({ length: count }, (_, i) => {
     const index = firstIndex + i;
-    return { index, name: names?.[i] ?? fillIn(pattern, { name: "", index }) };
+    const place = new Placeholders({ name: "", index });
+    return { index, name: names?.[i] ?? place.fillIn(pattern) };
   });
   if (new Set(all.map(({ name }) => name)).size < count)
     throw invalid("duplicate name");

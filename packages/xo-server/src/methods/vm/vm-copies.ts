@@ -13,6 +13,9 @@ import { withRollback, untrackedXapi } from "../../vms/rollback.js";
 import { id } from "../../vms/vm-parameters.js";
 import { idOfMade } from "../definition/on-object.js";
 
+/** Characters of a name that is made of a template. */
+const MAX_NAME = 4096;
+
 const name = Type.Optional(
   Type.String({
     description: "Name of the copy. Default: the name of the source.",
@@ -256,7 +259,8 @@ function nameFor(
     throw new XoError("INVALID_PARAMETERS", {
       reason: "either name or namePattern, not both",
     });
-  return namePattern.replaceAll("{name}", () => String(object["name_label"]));
+  const source = String(object["name_label"]).slice(0, MAX_NAME);
+  return namePattern.replaceAll("{name}", () => source).slice(0, MAX_NAME);
 }
 
 /** XAPI's copy of a snapshot is a template, like all snapshots. */

@@ -10,7 +10,7 @@ import {
   createManyParameters,
   createdVms,
   createVms,
-  toEachParameters,
+  requestedVms,
   type CreateManyParameters,
 } from "../../vms/create-several.js";
 import {
@@ -111,7 +111,7 @@ async function asTask<T>(
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = input;
   const subject = {
-    name: `Creation of ${toEachParameters(input).length} VMs`,
+    name: `Creation of ${requestedVms(input).length} VMs`,
     objectId: pool,
     objectType: "pool",
     userId: user?.id,
