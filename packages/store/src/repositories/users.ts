@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, limits, checkText, toJson } from "../schema/limits.js";
@@ -52,6 +53,12 @@ export class Users {
   get(id: string): User | undefined {
     const row = this.#context.tables.users.get(id);
     return row && toUser(row);
+  }
+
+  /** Is another one after each change of the password; undefined: the user has none. */
+  passwordTag(id: string): string | undefined {
+    const hash = this.#context.tables.users.get(id)?.password_hash ?? undefined;
+    return hash && createHash("sha256").update(hash).digest("base64");
   }
 
   findByName(name: string): User | undefined {

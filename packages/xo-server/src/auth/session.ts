@@ -13,6 +13,8 @@ export interface Session {
   readonly proof?: TokenProof;
   /** When a session without a token began, in ms since the epoch. */
   readonly begunAt?: number;
+  /** Whether the password that the session began with was changed since. Absent: it began otherwise. */
+  isPasswordChanged?(): boolean;
   /** The user with their current rights; undefined: the session has ended. */
   user(): AuthenticatedUser | undefined;
   /** To be called when the client uses the session. Absent: uses are recorded elsewhere. */

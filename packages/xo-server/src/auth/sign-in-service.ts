@@ -118,7 +118,12 @@ export class SignInService implements Authenticator {
         )),
       disconnected,
     );
-    return this.#options.sessions.of(proven);
+    const { users } = this.#options.store;
+    const tag = users.passwordTag(proven.userId);
+    return {
+      ...this.#options.sessions.of(proven),
+      isPasswordChanged: () => users.passwordTag(proven.userId) !== tag,
+    };
   }
 
   /** Verifies the password of a signed-in user again. @throws XoError as byPassword does */

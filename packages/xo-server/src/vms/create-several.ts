@@ -81,11 +81,21 @@ export function requestedVms(input: CreateManyParameters): Numbered[] {
 
 /** @throws XoError INVALID_PARAMETERS: too long with the placeholders replaced */
 function parametersOf(
-  { names, count, firstIndex, name_label, ...shared }: CreateManyParameters,
+  input: CreateManyParameters,
   one: Numbered,
 ): CreateParameters {
+  const shared = Object.fromEntries(
+    Object.entries(input).filter(([key]) => !NUMBERING.has(key)),
+  ) as Omit<CreateManyParameters, "names" | "count" | "firstIndex">;
   return { ...filled(shared, one), name_label: one.name };
 }
+
+/** Parameters that only say how many VMs there are, and their names. */
+const NUMBERING: ReadonlySet<string> = new Set([
+  "names",
+  "count",
+  "firstIndex",
+]);
 
 /** Parameters with placeholders. */
 const FILLED: ReadonlySet<string> = new Set([

@@ -58,13 +58,40 @@ export async function toCaller(
   return caller;
 }
 
+/**
+ * The caller with the rights that the user has now.
+ * @throws XoError CREDENTIALS_INVALID: the session has ended, or the password was
+ * changed; SECOND_FACTOR_REQUIRED
+ */
+export function renewCaller(
+  caller: Caller,
+  {
+    anonymous,
+    admitsSetUp = false,
+  }: Pick<SignInOptions, "anonymous" | "admitsSetUp">,
+): Caller {
+  const { client, address, trace } = caller.context;
+  if (client.session === undefined) return caller;
+  const context = { ...toCallContext(client, address, anonymous), trace };
+  if (context.user === undefined || client.session.isPasswordChanged?.())
+    throw new XoError("CREDENTIALS_INVALID");
+  if (context.user.isSetUpOnly === true && !admitsSetUp)
+    throw secondFactorMissing();
+  return toCallerOf(context);
+}
+
 /** @param session undefined: anonymous */
 export function toSessionCaller(
   session: Session | undefined,
   address: string,
   anonymous: Permission,
 ): Caller {
-  const context = toCallContext(new SessionClient(session), address, anonymous);
+  return toCallerOf(
+    toCallContext(new SessionClient(session), address, anonymous),
+  );
+}
+
+function toCallerOf(context: CallContext): Caller {
   return {
     context,
     rights: () => {

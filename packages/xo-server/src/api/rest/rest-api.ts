@@ -9,7 +9,11 @@ import type { Authenticator } from "../../auth/authenticator.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
 import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
-import { toCaller, type Caller } from "../authentication/caller.js";
+import {
+  renewCaller,
+  toCaller,
+  type Caller,
+} from "../authentication/caller.js";
 import { addCollectionRoutes } from "./collections/collection-routes.js";
 import { createDisconnectSignal } from "../authentication/disconnect-signal.js";
 import { readCredentials } from "../authentication/credentials.js";
@@ -33,7 +37,7 @@ import { toRestError } from "../errors/rest-error.js";
 import { restOperations } from "./operations/rest-operation.js";
 import { isSentByPage } from "./session/sent-by-page.js";
 import { REST_ROOT } from "./routing/rest-path.js";
-import { decorateRequests, queryOf } from "./routing/rest-request.js";
+import { callerOf, decorateRequests, queryOf } from "./routing/rest-request.js";
 import { RouteTable, type RouteHandler } from "./routing/route-table.js";
 import { parseTraceparent } from "../../telemetry/trace-context.js";
 
@@ -149,6 +153,11 @@ function addAuthentication(
     });
     admission.admitUser(caller.context.user?.id);
     request.caller = withTrace(caller, request.headers["traceparent"]);
+  });
+  // The body has arrived, perhaps much later.
+  rest.addHook("preHandler", async (request) => {
+    const { isSignIn: _, ...uses } = admittedUses(request);
+    request.caller = renewCaller(callerOf(request), { anonymous, ...uses });
   });
 }
 
