@@ -41,3 +41,47 @@ t.test("an admin sets another's password", async (t) => {
   t.equal(await ada.closed, 1001);
   await t.resolves((await connect()).signIn("ada", "two"));
 });
+
+t.test(
+  "tokens that are requested while the password changes are not valid",
+  async (t) => {
+    const { connect } = await startTestServer(t);
+    const admin = await (await connect()).signIn();
+    const id = await admin.request("user.create", {
+      email: "ada",
+      password: "old password",
+    });
+    const ada = await (await connect()).signIn("ada", "old password");
+    let isClosed = false;
+    void ada.closed.then(() => (isClosed = true));
+    // Always some that wait for the database.
+    const request = async () => {
+      while (!isClosed)
+        await Promise.race([ada.call("token.create", {}), ada.closed]);
+    };
+    const requests = Array.from({ length: 50 }, request);
+    await ada.find(({ result }) => typeof result === "string");
+    await admin.request("user.set", { id, password: "new password" });
+    await Promise.all(requests);
+    const tokens = ada.messages.flatMap(({ result }) =>
+      typeof result === "string" ? [result] : [],
+    );
+    t.ok(tokens.length > 0);
+    const other = await connect();
+    const valid = [];
+    for (const token of tokens)
+      if ((await other.call("session.signIn", { token })).error === undefined)
+        valid.push(token);
+    t.equal(valid.length, 0, `${tokens.length} tokens were created`);
+  },
+);
+
+t.test("who changes a password can create tokens afterwards", async (t) => {
+  const { connect } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const change = { oldPassword: ADMIN_PASSWORD, newPassword: "another one" };
+  await admin.request("user.changePassword", change);
+  const token = await admin.request("token.create", {});
+  const other = await connect();
+  await t.resolves(other.request("session.signIn", { token }));
+});

@@ -118,11 +118,22 @@ export class SignInService implements Authenticator {
         )),
       disconnected,
     );
+    return this.#withPassword(this.#options.sessions.of(proven));
+  }
+
+  /** The same session, after its user has changed the password in it. */
+  withNewPassword(session: Session): Session {
+    return session.isPasswordChanged === undefined
+      ? session
+      : this.#withPassword(session);
+  }
+
+  #withPassword(session: Session): Session {
     const { users } = this.#options.store;
-    const tag = users.passwordTag(proven.userId);
+    const tag = users.passwordTag(session.userId);
     return {
-      ...this.#options.sessions.of(proven),
-      isPasswordChanged: () => users.passwordTag(proven.userId) !== tag,
+      ...session,
+      isPasswordChanged: () => users.passwordTag(session.userId) !== tag,
     };
   }
 

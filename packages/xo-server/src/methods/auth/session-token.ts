@@ -1,7 +1,7 @@
 import { tokenLifetime } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
-import { boundLifetime, requireUser } from "./token.js";
+import { boundLifetime, createToken, requireUser } from "./token.js";
 
 export const sessionCreateToken = defineOperation({
   name: "session.createToken",
@@ -29,7 +29,7 @@ export const sessionCreateToken = defineOperation({
   isForSetUp: true,
   async handler({ remember = false }, context) {
     const { id: userId } = requireUser(context);
-    const { store, sessionLimits } = context.services;
+    const { sessionLimits } = context.services;
     const { idleMs, lifeMs, rememberedMs } = sessionLimits;
     const { proof = "" } = context.client.session ?? {};
     const requestedMs = remember ? rememberedMs : lifeMs;
@@ -37,7 +37,7 @@ export const sessionCreateToken = defineOperation({
       boundLifetime(requestedMs, context) ?? requestedMs,
       tokenLifetime.maxMs,
     );
-    const { text } = await store.tokens.create({
+    const { text } = await createToken(context, {
       userId,
       proof,
       expiresInMs,

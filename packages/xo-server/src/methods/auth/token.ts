@@ -1,5 +1,10 @@
 import { XoError } from "@xo-server/model";
-import { tokenLifetime, type Store, type Token } from "@xo-server/store";
+import {
+  tokenLifetime,
+  type NewToken,
+  type Store,
+  type Token,
+} from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { CallContext } from "../../operations/operation.js";
 import {
@@ -80,13 +85,33 @@ function create(
       ? undefined
       : checkLifetime(toMilliseconds(expiresIn));
   const expiresInMs = boundLifetime(requestedMs, context);
-  return services.store.tokens.create({
+  return createToken(context, {
     userId,
     proof: isOwn ? proof : "administrator",
     ...(description === undefined ? {} : { description }),
     ...(client === undefined ? {} : { clientId: client.id }),
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
   });
+}
+
+/**
+ * Creates a token for the caller. Its session may end while the database is busy: then
+ * the token ends too, otherwise it would outlast a change of the password.
+ * @throws XoError UNAUTHORIZED: the session has ended
+ */
+export async function createToken(
+  { services, client }: OperationContext,
+  wanted: NewToken,
+): Promise<{ readonly text: string; readonly token: Token }> {
+  const { tokens } = services.store;
+  const created = await tokens.create(wanted);
+  const { session } = client;
+  const hasEnded =
+    session !== undefined &&
+    (session.user() === undefined || session.isPasswordChanged?.() === true);
+  if (!hasEnded) return created;
+  await tokens.delete(created.token.id);
+  throw new XoError("UNAUTHORIZED");
 }
 
 function* all({

@@ -219,7 +219,10 @@ async function setPassword(
   password: string,
   context: OperationContext,
 ): Promise<void> {
-  await context.services.store.users.setPassword(userId, password);
+  const { client, services } = context;
+  await services.store.users.setPassword(userId, password);
+  if (client.session?.userId === userId)
+    client.setSession(services.signIn.withNewPassword(client.session));
   await endStays(context, userId, context);
 }
 
