@@ -156,8 +156,9 @@ function addAuthentication(
   });
   // The body has arrived, perhaps much later.
   rest.addHook("preHandler", async (request) => {
-    const { isSignIn: _, ...uses } = admittedUses(request);
-    request.caller = renewCaller(callerOf(request), { anonymous, ...uses });
+    const { admitsSetUp } = admittedUses(request);
+    const caller = callerOf(request);
+    request.caller = renewCaller(caller, { anonymous, admitsSetUp });
   });
 }
 

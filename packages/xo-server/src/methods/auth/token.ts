@@ -76,7 +76,6 @@ function create(
   userId: string,
   options: Static<typeof Wanted>,
 ) {
-  const { services } = context;
   const isOwn = userId === requireUser(context).id;
   const { proof = "" } = context.client.session ?? {};
   const { description, client, expiresIn } = options;
