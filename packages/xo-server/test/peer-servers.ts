@@ -94,7 +94,7 @@ export async function startPeerServer(
   { clock, logger }: { clock: FakeClock; logger: Logger },
   routes: Pick<
     Partial<WebServerOptions>,
-    "copies" | "events" | "isolation" | "tls" | "tunnels"
+    "copies" | "events" | "isolation" | "probes" | "tls" | "tunnels"
   >,
 ) {
   const home = t.testdir();

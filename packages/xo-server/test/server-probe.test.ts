@@ -6,7 +6,7 @@ import type { HostProbe } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
 import type { OperationContext } from "../src/methods/definition/define-operation.js";
 import { serverProbe } from "../src/methods/pool/server-probe.js";
-import { HostProber } from "../src/pools/host-prober.js";
+import { HostProber } from "../src/probes/host-prober.js";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { startTestServer } from "./test-server.js";
 
@@ -139,7 +139,8 @@ t.test("at most a few are verified at a time", async (t) => {
 
 /** Calls server.probe with a fake network. */
 function probeWith(probe: () => Promise<HostProbe>) {
-  const services = { hostProber: new HostProber({} as never, probe) };
+  const prober = new HostProber({} as never, probe);
+  const services = { probes: { prober, client: undefined } };
   const context = { services } as unknown as OperationContext;
   return async () => serverProbe.handler({ host: "x" } as never, context);
 }

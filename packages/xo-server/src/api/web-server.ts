@@ -25,12 +25,14 @@ import { UnsentBytes, unsentBytesLimit } from "../limits/unsent-bytes.js";
 import type { ApiClient } from "./json-rpc/api-client.js";
 import { addPoolCopyRoute } from "./pool-copy-route.js";
 import { addPoolEventsRoute } from "./pool-events-route.js";
+import { addHostProbeRoute } from "./host-probe-route.js";
 import { addIsolationRoute } from "./isolation-route.js";
 import { TunnelSocket } from "./pool-tunnel-socket.js";
 import { addWebPage } from "./web-page.js";
 import type { CopyServer } from "../pool-copies/copy-server.js";
 import type { RelayServer } from "../event-relay/relay-server.js";
 import type { IsolationServer } from "../isolation/isolation-server.js";
+import type { ProbeServer } from "../probes/probe-server.js";
 import type { TunnelServer } from "../tunnels/tunnel-server.js";
 import { addUnreadBodies } from "./http/unread-body.js";
 import type { Health } from "../status/health.js";
@@ -75,6 +77,8 @@ export interface WebServerOptions extends Omit<
   readonly tunnels?: Pick<TunnelServer, "open" | "stop">;
   /** The state of the database for other servers of it; absent: the server has no such route. */
   readonly isolation?: Pick<IsolationServer, "answer">;
+  /** Probes of hosts for other servers of the database; absent: the server has no such route. */
+  readonly probes?: Pick<ProbeServer, "answer">;
   /** Consoles of VMs and hosts; absent: the server has no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
@@ -123,6 +127,7 @@ export async function startWebServer(
   if (options.events !== undefined) addPoolEventsRoute(app, options.events);
   if (options.isolation !== undefined)
     addIsolationRoute(app, options.isolation);
+  if (options.probes !== undefined) addHostProbeRoute(app, options.probes);
   await addRestApi(app, { ...options, ...options.rest, ...http, hits });
   const consoles = addConsoles(app, {
     ...options,

@@ -28,6 +28,7 @@ import {
 import type { ComparedMirror } from "../event-relay/digest-check.js";
 import { createTunnels, type Tunnels } from "../tunnels/tunnels.js";
 import { createIsolation, type Isolation } from "../isolation/isolation.js";
+import { createProbes, type Probes } from "../probes/probes.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
@@ -64,6 +65,7 @@ export interface Core {
   readonly tunnels: Tunnels | undefined;
   /** Undefined: no other server has this database. */
   readonly isolation: Isolation | undefined;
+  readonly probes: Probes;
   readonly views: Objects;
   /** Created, but not connected yet. */
   readonly pools: Pools;
@@ -251,11 +253,18 @@ function startBetweenServers(
   parts: BetweenServersParts,
   options: ServerOptions & { readonly clock: WallClock },
   stops: StopStack,
-): Pick<Core, "relays" | "tunnels" | "isolation"> {
-  if (!parts.cluster.isShared)
-    return { relays: undefined, tunnels: undefined, isolation: undefined };
+): Pick<Core, "relays" | "tunnels" | "isolation" | "probes"> {
   const { loggers, clock } = options;
   const logger = loggers.named("xo:tunnels");
+  const { decoder } = parts.parser;
+  const probes = createProbes({ ...parts, decoder, clock, logger });
+  if (!parts.cluster.isShared)
+    return {
+      relays: undefined,
+      tunnels: undefined,
+      isolation: undefined,
+      probes,
+    };
   const isolation = createIsolation({
     ...parts,
     clock,
@@ -269,6 +278,7 @@ function startBetweenServers(
     relays: startRelays(parts, options, stops),
     tunnels,
     isolation,
+    probes,
   };
 }
 

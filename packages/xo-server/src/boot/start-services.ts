@@ -8,7 +8,6 @@ import { createDashboardCache } from "../dashboard/answer-cache.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/definition/services.js";
-import { HostProber } from "../pools/host-prober.js";
 import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
@@ -135,7 +134,7 @@ function startPoolServices(
   stops: StopStack,
 ) {
   const { clock, store, inventory, objects, pools } = core;
-  const { views, storedPools, demoPools, parser, readForwarding } = core;
+  const { views, storedPools, demoPools, readForwarding } = core;
   const { servers } = store;
   return {
     ...startTrafficRules(core, options, stops),
@@ -158,7 +157,7 @@ function startPoolServices(
       servers,
       stored: storedPools,
     }),
-    hostProber: new HostProber(parser.decoder),
+    probes: core.probes,
   };
 }
 

@@ -58,10 +58,7 @@ export async function startWeb(
       },
     }),
     paths: services.oneTimePaths,
-    ...(core.copies && { copies: core.copies.server }),
-    ...(core.relays && { events: core.relays.server }),
-    ...(core.tunnels && { tunnels: core.tunnels.server }),
-    ...(core.isolation && { isolation: core.isolation.server }),
+    ...partsForServers(core),
     consoles: { consoles, tickets: services.tickets },
     readHealth: () =>
       toHealth(readiness, {
@@ -104,6 +101,18 @@ export async function startWeb(
   stops.push("web server", () => web.stop());
   if (core.cluster.isShared) await announce(core, config, { web, tls });
   return web;
+}
+
+/** What the other servers of the database request of this one. */
+function partsForServers(core: Core) {
+  const { copies, relays, tunnels, probes, isolation } = core;
+  return {
+    ...(copies && { copies: copies.server }),
+    ...(relays && { events: relays.server }),
+    ...(tunnels && { tunnels: tunnels.server }),
+    ...(probes.server && { probes: probes.server }),
+    ...(isolation && { isolation: isolation.server }),
+  };
 }
 
 /** Other servers learn the address of this one from its heartbeats. */

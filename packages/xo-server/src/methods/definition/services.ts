@@ -47,9 +47,9 @@ import type { PlacementService } from "../../placement/placement-service.js";
 import type { StartHostSelector } from "../../placement/start-host-selector.js";
 import type { Plugins } from "../../plugins/plugins.js";
 import type { DemoPools } from "../../pools/demo-pools.js";
-import type { HostProber } from "../../pools/host-prober.js";
 import type { PoolCredentials } from "../../pools/pool-credentials.js";
 import type { Pools } from "../../pools/pools.js";
+import type { Probes } from "../../probes/probes.js";
 import type { StoredPools } from "../../pools/stored-pools.js";
 import type { ResourceSets } from "../../resource-sets/resource-sets.js";
 import type { HostStats } from "../../stats/host-stats.js";
@@ -88,7 +88,7 @@ export interface Services {
   readonly storedPools: StoredPools;
   readonly demoPools: DemoPools;
   readonly poolCredentials: PoolCredentials;
-  readonly hostProber: HostProber;
+  readonly probes: Pick<Probes, "prober" | "client">;
 
   readonly users: AuthenticatedUsers;
   readonly signIn: SignInService;

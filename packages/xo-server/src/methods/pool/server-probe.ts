@@ -1,20 +1,7 @@
-import { XoError, XapiError, type ErrorCode } from "@xo-server/model";
-import type { HostProbe } from "@xo-server/xen-api";
-import { Type, type Static } from "typebox";
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import { probeProblems, toPublicProbe } from "../../probes/public-probe.js";
 import { defineOperation } from "../definition/define-operation.js";
-
-const problems = [
-  "name-not-found",
-  "refused",
-  "timed-out",
-  "unreachable",
-  "not-tls",
-  "proxy",
-  "not-a-xapi",
-  "starting",
-  "member",
-] as const;
-type Problem = (typeof problems)[number];
 
 const Certificate = Type.Object({
   fingerprint: Type.String({ description: "SHA-256, 64 hexadecimal digits." }),
@@ -41,7 +28,7 @@ const Probe = Type.Object({
   address: Type.String({ description: "host:port" }),
   isReachable: Type.Boolean(),
   problem: Type.Optional(
-    Type.Enum([...problems], {
+    Type.Enum([...probeProblems], {
       description:
         "Reason for which a login would fail; absent: it would succeed.",
     }),
@@ -53,6 +40,12 @@ const Probe = Type.Object({
     }),
   ),
   certificate: Type.Optional(Certificate),
+  via: Type.Optional(
+    Type.String({
+      description:
+        "Name of the other server that has reached it: this one does not, and will be connected through it.",
+    }),
+  ),
 });
 
 const LIMIT_MS = 5_000;
@@ -60,7 +53,7 @@ const LIMIT_MS = 5_000;
 export const serverProbe = defineOperation({
   name: "server.probe",
   summary:
-    "Check whether a pool is reachable at an address, without signing in, and return its certificate. Returns no information about servers other than XAPI.",
+    "Check whether a pool is reachable at an address, without signing in, and return its certificate. What this server does not reach is probed by the others of its database. Returns no information about servers other than XAPI.",
   params: Type.Object(
     {
       host: Type.String({
@@ -85,13 +78,15 @@ export const serverProbe = defineOperation({
   changes: true,
   async handler({ host, httpProxy }, { signal, services }) {
     try {
-      const found = await services.hostProber.probe({
+      const { prober, client } = services.probes;
+      const probed = {
         host,
-        signal,
-        timeoutMs: LIMIT_MS,
         ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
-      });
-      return toPublic(found);
+      };
+      const options = { ...probed, signal, timeoutMs: LIMIT_MS };
+      const found = toPublicProbe(await prober.probe(options));
+      if (found.isReachable) return found;
+      return (await client?.probe(probed, signal)) ?? found;
     } catch (error) {
       throw toInvalid(error);
     }
@@ -103,65 +98,6 @@ function toInvalid(error: unknown): unknown {
   return error instanceof XoError && error.code === "CONFIG_INVALID"
     ? new XoError("INVALID_PARAMETERS", { reason: error.message }, error)
     : error;
-}
-
-function toPublic(found: HostProbe): Static<typeof Probe> {
-  const { address, certificate, error, coordinator } = found;
-  const problem = error === undefined ? undefined : problemOf(error);
-  const isUnreachable =
-    problem !== undefined && UNREACHABLE_PROBLEMS.has(problem);
-  return {
-    address,
-    isReachable: !isUnreachable,
-    ...(problem === undefined ? {} : { problem }),
-    ...(coordinator === undefined ? {} : { coordinator }),
-    ...(certificate === undefined
-      ? {}
-      : { certificate: { ...certificate, isTrusted: isTrusted(certificate) } }),
-  };
-}
-
-function isTrusted({ distrust }: NonNullable<HostProbe["certificate"]>) {
-  return distrust === undefined;
-}
-
-/** The host does not exist or is unreachable. */
-const UNREACHABLE_PROBLEMS: ReadonlySet<Problem> = new Set([
-  "name-not-found",
-  "refused",
-  "timed-out",
-  "unreachable",
-  "proxy",
-]);
-
-const byCode: Readonly<Partial<Record<ErrorCode, Problem>>> = {
-  CONNECTION_REFUSED: "refused",
-  CONNECTION_TIMEOUT: "timed-out",
-  CALL_TIMEOUT: "timed-out",
-  PROXY_FAILED: "proxy",
-  UNREACHABLE: "unreachable",
-};
-
-/** Messages of sockets and OpenSSL, more precise than the code. */
-const byReason: readonly (readonly [ErrorCode, RegExp, Problem])[] = [
-  ["UNREACHABLE", /^(ENOTFOUND|EAI_AGAIN)$/, "name-not-found"],
-  ["UNREACHABLE", /^ETIMEDOUT$/, "timed-out"],
-  ["CONNECTION_LOST", /^(EPROTO|ERR_SSL_)|handshake/, "not-tls"],
-];
-
-/** @throws errors that say nothing about the host, such as an aborted probe */
-function problemOf(error: XoError | XapiError): Problem {
-  if (error instanceof XapiError) {
-    if (error.code === "HOST_STILL_BOOTING") return "starting";
-    return error.code === "HOST_IS_SLAVE" ? "member" : "not-a-xapi";
-  }
-  const { code, data } = error;
-  if (code === "ABORTED") throw error;
-  const [, , exact] =
-    byReason.find(
-      ([of, words]) => of === code && words.test(String(data["reason"])),
-    ) ?? [];
-  return exact ?? byCode[code] ?? "not-a-xapi";
 }
 
 /** Probes a host before it is added. */

@@ -48,6 +48,8 @@ export const settingsPools: Pick<
     password: "Passwort",
     passwordKept: "Leer lassen, um das aktuelle Passwort zu behalten.",
     passwordMissing: "Ein Passwort ist erforderlich.",
+    seenBy:
+      "Dieser Server erreicht den Host nicht. Server {server} erreicht ihn und hat dieses Zertifikat erhalten; der Pool wird über ihn verbunden.",
     label: "Anzeigename",
     labelHint: "Leer: die Adresse.",
     readOnly: "Schreibgeschützt",

@@ -42,6 +42,8 @@ export const settingsPools = {
     password: "Password",
     passwordKept: "Leave empty to keep the current password.",
     passwordMissing: "A password is required.",
+    seenBy:
+      "This server does not reach the host. Server {server} does, and has received this certificate; the pool will be connected through it.",
     label: "Display name",
     labelHint: "Empty: the address.",
     readOnly: "Read-only",

@@ -6,6 +6,8 @@ export interface Probe {
   /** Address to add instead, of a member that is not the coordinator. */
   readonly coordinator?: string;
   readonly certificate?: Certificate;
+  /** Name of the xo-server that has reached it, if the one of this page does not. */
+  readonly via?: string;
 }
 
 export type ProbeProblem =
