@@ -17,6 +17,7 @@ import { removeTest } from "./remove-test.js";
 import type { RestoreTestReport, RestoreTestState } from "./restore-test.js";
 import { takeScreenshot } from "./take-screenshot.js";
 import { dropUploads } from "../restore/restore-disk.js";
+import { untilSettled } from "../restore/until-settled.js";
 
 export interface RestoreTestContext extends RestoreContext {
   readonly clock: WallClock;
@@ -76,8 +77,7 @@ export async function removeInterrupted(
   task: TaskContext,
   interrupted: InterruptedTask,
 ): Promise<void> {
-  // XAPI may still execute an operation that would create objects afterwards.
-  await interrupted.awaitOutcomes(undefined, task);
+  await untilSettled(interrupted, task);
   const { xapi } = objects.untracked.get(spec.sr, "SR");
   const archive = await archives.find(spec.id);
   for (const { name } of archive?.disks ?? [])

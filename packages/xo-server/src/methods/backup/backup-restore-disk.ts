@@ -7,6 +7,7 @@ import {
   runRestoreOver,
   type OverRequest,
 } from "../../backups/restore/run-restore-over.js";
+import { untilSettled } from "../../backups/restore/until-settled.js";
 import { asTask } from "../definition/as-task.js";
 import { withGrowth } from "../../vms/set-growth.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
@@ -70,8 +71,9 @@ export const backupRestoreDisk = defineOperation({
       },
     );
   },
-  resume: async (request: DiskRequest, context) => {
+  resume: async (request: DiskRequest, context, interrupted) => {
     await findVmBackup(context, "administrate:restore", request.id);
+    await untilSettled(interrupted, context.task);
     return runRestoreDisk(request, parts(context), context.task);
   },
 });
@@ -116,8 +118,10 @@ export const backupRestoreOver = defineOperation({
       (task) => over(request, context, { task }),
     );
   },
-  resume: async (request: OverRequest, context, { steps }) => {
+  resume: async (request: OverRequest, context, interrupted) => {
     await findVmBackup(context, "administrate:restore", request.id);
+    await untilSettled(interrupted, context.task);
+    const { steps } = interrupted;
     return over(request, context, { task: context.task, steps });
   },
 });

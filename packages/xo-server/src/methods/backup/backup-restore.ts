@@ -6,6 +6,8 @@ import {
   type RestoreState,
 } from "../../backups/restore/run-restore.js";
 import { sharesOf } from "../../backups/restore/restore-share.js";
+import { untilSettled } from "../../backups/restore/until-settled.js";
+import type { InterruptedTask } from "../../tasks/interrupted-task.js";
 import { asTask } from "../definition/as-task.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import {
@@ -87,8 +89,8 @@ export const backupRestore = defineOperation({
     isAction: true,
   },
   handler: (input, context) => restore(toRequest(input), context),
-  resume: (state: RestoreState, context, { steps }) =>
-    resume(state, context, steps),
+  resume: (state: RestoreState, context, interrupted) =>
+    resume(state, context, interrupted),
 });
 
 export const backupNgImportVmBackup = defineOperation({
@@ -156,8 +158,8 @@ export const backupNgImportVmBackup = defineOperation({
     );
     return created.id;
   },
-  resume: async (state: RestoreState, context, { steps }) =>
-    (await resume(state, context, steps)).id,
+  resume: async (state: RestoreState, context, interrupted) =>
+    (await resume(state, context, interrupted)).id,
 });
 
 type RestoreInput = Pick<RestoreRequest, "id" | "sr"> & {
@@ -220,14 +222,15 @@ async function restore(
 async function resume(
   state: RestoreState,
   context: OperationContext,
-  steps: ReadonlyMap<string, unknown>,
+  interrupted: InterruptedTask,
 ): Promise<{ id: string }> {
   await findVmBackup(context, "administrate:restore", state.request.id);
+  await untilSettled(interrupted, context.task);
   const { id } = await runRestore(
     state,
     limitedParts(context),
     context.task,
-    steps,
+    interrupted.steps,
   );
   return { id };
 }
