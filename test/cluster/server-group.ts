@@ -57,8 +57,10 @@ export class ServerGroup {
     });
     await postgres.start();
     await postgres.query("postgres", "create database xo");
-    const [pool] = await simulate(t, ...(options.pool ?? ["--churn", "20"]));
-    return new ServerGroup(t, { postgres, pool: pool!, folder, options });
+    // A pool of another size follows the one of the usual size.
+    const pools = await simulate(t, ...(options.pool ?? ["--churn", "20"]));
+    const pool = pools.at(-1)!;
+    return new ServerGroup(t, { postgres, pool, folder, options });
   }
 
   private constructor(
