@@ -89,7 +89,7 @@ function startAdoption(
       },
     },
     runs: {
-      interrupt: async ({ ids }) => void interrupted.push(ids),
+      interrupt: async ({ ids }) => interrupted.push(ids) > 0,
       interruptDropped: async () => undefined,
     },
     clock,

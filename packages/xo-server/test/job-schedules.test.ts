@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { XoError } from "@xo-server/model";
 import { openStore, type JobRun, type Store } from "@xo-server/store";
 import t, { type Test } from "tap";
 import type { InterruptedTask } from "../src/tasks/interrupted-task.js";
@@ -65,7 +66,7 @@ class Machine {
     });
     const server = new Server(this, name, store);
     this.servers.push(server);
-    await server.runs.maintain();
+    await server.runs.beginQueued();
     server.scheduler.wake();
     await this.settle();
     return server;
@@ -388,6 +389,7 @@ t.test(
       const begun = await one.runs.begin({ jobId, jobName: "j" });
       await until(() => machine.going.length > before);
       const taken = await take("two");
+      machine.lease.lose();
       machine.going.at(-1)!.end();
       await begun!.ended;
       return { taken, id: begun!.run.id };
@@ -407,6 +409,70 @@ t.test(
     await adoptions.adopt("one", "two", [adopted.taken]);
     await one.runs.interruptDropped([]);
     t.equal(await statusOf(adopted.id), "pending", "it is that of server two");
+  },
+);
+
+/** While it is unavailable, no outcome can be written to the database. */
+function loseDatabase({ store }: Server): () => void {
+  const { jobRuns } = store;
+  const own = jobRuns.write.bind(jobRuns);
+  jobRuns.write = () =>
+    Promise.reject(new XoError("STORE_UNAVAILABLE", { reason: "cut off" }));
+  return () => {
+    jobRuns.write = own;
+  };
+}
+
+t.test(
+  "an outcome that could not be written is written later, by a server without the schedules too",
+  async (t) => {
+    const machine = await Machine.create(t);
+    const one = await machine.start("one");
+    await one.scheduler.stop();
+    machine.isSlow = true;
+    const jobId = await one.addJob();
+    const begun = await one.runs.begin({ jobId, jobName: "j" });
+    await until(() => machine.going.length === 1);
+    const findDatabase = loseDatabase(one);
+    machine.going[0]!.end();
+    await begun!.ended;
+    machine.clock.pass(5_000);
+    await until(() => one.warnings.length === 2);
+    t.same(statuses(await one.log()), ["pending"]);
+    findDatabase();
+    await until(async () => {
+      machine.clock.pass(5_000);
+      return (await one.log())[0]?.status !== "pending";
+    });
+    t.same(statuses(await one.log()), ["success"]);
+  },
+);
+
+t.test(
+  "a run whose outcome could not be written before the lease was lost is interrupted, and the next one runs",
+  async (t) => {
+    const machine = await Machine.create(t);
+    const one = await machine.start("one");
+    const { leases } = one.store;
+    const take = async () =>
+      (await leases.take("server/one", { owner: "one", instance: "1" }, 0))!;
+    const lease = new HeldLease(await take(), machine.clock, Infinity);
+    machine.lease = lease;
+    machine.isSlow = true;
+    const jobId = await one.addJob();
+    await one.store.schedules.create({ jobId, cron: "*/5 * * * *" });
+    await machine.settle();
+    await machine.pass(5 * MINUTE);
+    const findDatabase = loseDatabase(one);
+    machine.going[0]!.end();
+    await until(() => one.warnings.length > 0);
+    lease.lose();
+    findDatabase();
+    machine.lease = new HeldLease(await take(), machine.clock, Infinity);
+    await one.runs.interruptDropped([]);
+    t.same(statuses(await one.log()), ["interrupted"]);
+    await machine.pass(5 * MINUTE);
+    t.same(statuses(await one.log()), ["interrupted", "pending"]);
   },
 );
 

@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Fence, Job, JobRun, RunStart, Store } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
@@ -67,16 +68,16 @@ export class Runs {
   readonly #options: RunsOptions;
   readonly #outcomes: RunOutcomes;
   readonly #running = new Map<string, Running>();
-  /** Runs that this server dropped when it lost its lease. */
-  readonly #dropped = new Set<string>();
+  /** The leases under which runs are executed, until their outcomes are in the database. */
+  readonly #leases = new Map<string, HeldLease>();
   #isStopping = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#outcomes = new RunOutcomes({
       ...options,
-      onLeaseLost: (id) => {
-        this.#drop(id);
+      onWritten: (id) => {
+        this.#leases.delete(id);
       },
     });
   }
@@ -133,36 +134,46 @@ export class Runs {
     return running !== undefined;
   }
 
-  /**
-   * Writes outcomes that could not be written before, and starts queued runs.
-   * @param fence of the lease on all schedules
-   */
-  async maintain(fence?: Fence): Promise<void> {
-    await this.#outcomes.retry();
-    await this.#beginQueued(fence);
-  }
-
-  /** Marks runs of a process that has ended as interrupted, except those that are resumed. Never rejects. */
-  async interrupt(
-    gone: Parameters<Store["jobRuns"]["interrupt"]>[0],
-    resumed: readonly string[],
-  ): Promise<void> {
-    const { store, logger } = this.#options;
-    try {
-      await store.jobRuns.interrupt(gone, resumed);
-    } catch (error) {
-      logger.warn("job runs could not be marked as interrupted", { error });
+  /** Starts queued runs. @param fence of the lease on all schedules */
+  async beginQueued(fence?: Fence): Promise<void> {
+    const { store, owner } = this.#options;
+    while (!this.#isStopping) {
+      const run = await store.jobRuns.beginQueued(owner, fence);
+      if (run === undefined) return;
+      await this.#start(run, undefined, {});
     }
   }
 
   /**
-   * Marks runs as interrupted that were dropped when this server lost its lease, and that
-   * no other server has adopted, except those that are resumed. Never rejects.
+   * Marks runs of a process that has ended as interrupted, except those that are resumed. Never rejects.
+   * @returns false: they could not be marked
+   */
+  async interrupt(
+    gone: Parameters<Store["jobRuns"]["interrupt"]>[0],
+    resumed: readonly string[],
+  ): Promise<boolean> {
+    const { store, logger } = this.#options;
+    try {
+      await store.jobRuns.interrupt(gone, resumed);
+      return true;
+    } catch (error) {
+      logger.warn("job runs could not be marked as interrupted", { error });
+      return false;
+    }
+  }
+
+  /**
+   * Marks runs as interrupted whose outcomes could not be written before this server lost its lease, and
+   * that no other server has adopted, except those that are resumed. Never rejects.
    */
   async interruptDropped(resumed: readonly string[]): Promise<void> {
-    const ids = [...this.#dropped];
-    this.#dropped.clear();
-    await this.interrupt({ owner: this.#options.owner, ids }, resumed);
+    for (const id of resumed) this.#leases.delete(id);
+    const ids = [...this.#leases]
+      .filter(([, lease]) => lease.isLost)
+      .map(([id]) => id);
+    if (ids.length === 0) return;
+    if (await this.interrupt({ owner: this.#options.owner, ids }, resumed))
+      for (const id of ids) this.#leases.delete(id);
   }
 
   /**
@@ -171,20 +182,12 @@ export class Runs {
    */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#outcomes.stop();
     const resumable = [...this.#running]
       .filter(([, { isResumable }]) => isResumable)
       .map(([id]) => id);
     const { owner } = this.#options;
     if (this.#running.size > 0) await this.interrupt({ owner }, resumable);
-  }
-
-  async #beginQueued(fence?: Fence): Promise<void> {
-    const { store, owner } = this.#options;
-    while (!this.#isStopping) {
-      const run = await store.jobRuns.beginQueued(owner, fence);
-      if (run === undefined) return;
-      await this.#start(run, undefined, {});
-    }
   }
 
   async #start(
@@ -204,6 +207,7 @@ export class Runs {
       job !== undefined && this.#options.runner.isResumable(job);
     this.#running.set(run.id, { abort, ended, isResumable });
     const doIt = async (task: TaskContext) => {
+      if (task.lease !== undefined) this.#leases.set(run.id, task.lease);
       const work = withSignal(task, abort.signal);
       if (isResumable)
         await work.persistState({
@@ -221,14 +225,9 @@ export class Runs {
     }
     // Another server may adopt the run and continue it.
     ended.catch((error: unknown) => {
-      if (isTakenOver(error)) this.#drop(run.id);
+      if (isTakenOver(error)) this.#running.delete(run.id);
     });
     return { run, ended };
-  }
-
-  #drop(id: string): void {
-    this.#running.delete(id);
-    this.#dropped.add(id);
   }
 
   async #execute(
@@ -238,7 +237,7 @@ export class Runs {
   ): Promise<Ended> {
     const { clock, logger } = this.#options;
     const taskId = work.taskId;
-    await this.#outcomes.begin(run.id, taskId, work.lease?.fence);
+    await this.#outcomes.begin(run.id, taskId, work.lease);
     const timer = this.#limit(run, job);
     try {
       const outcome =
@@ -251,7 +250,7 @@ export class Runs {
               scheduleId: run.scheduleId,
               work,
             });
-      await this.#outcomes.write(run, outcome, work.lease?.fence);
+      await this.#outcomes.write(run, outcome, work.lease);
       logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
         run: run.id,
       });
@@ -260,7 +259,7 @@ export class Runs {
       clock.clearTimeout(timer);
       this.#running.delete(run.id);
       if (!this.#isStopping)
-        void this.#beginQueued().catch((error: unknown) => {
+        void this.beginQueued().catch((error: unknown) => {
           logger.warn("queued job runs could not be started", { error });
         });
     }

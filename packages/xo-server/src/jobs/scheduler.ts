@@ -9,7 +9,7 @@ import { createTimes, type Times } from "../schedules/times.js";
 
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;
-  readonly runs: Pick<Runs, "begin" | "maintain">;
+  readonly runs: Pick<Runs, "begin" | "beginQueued">;
   /** The lease on all schedules. Absent: there is only one server. */
   readonly lease?: HeldLease;
   readonly clock: WallClock;
@@ -102,7 +102,7 @@ export class Scheduler {
   async #checkAll(): Promise<number> {
     const { store, runs, clock } = this.#options;
     await this.#options.lease?.untilValid();
-    await runs.maintain(this.#options.lease?.fence);
+    await runs.beginQueued(this.#options.lease?.fence);
     const marks = await store.schedules.marks();
     let next = Infinity;
     let count = 0;

@@ -107,13 +107,18 @@ export class Adoption {
 
   /** Continues the own tasks if this server has got back the lease that it had lost. */
   async #continueOwn(): Promise<void> {
-    const { cluster, tasks } = this.#options;
+    const { cluster, tasks, runs } = this.#options;
     const lease = cluster.serverLease();
-    if (lease === this.#ownLease || lease.isLost) return;
+    if (lease.isLost) return;
+    if (lease === this.#ownLease) {
+      // Those that could not be marked when the lease was got back.
+      await runs.interruptDropped([]);
+      return;
+    }
     const interrupted = await tasks.loadDropped();
     this.#ownLease = lease;
     await this.#recover(cluster.self.owner, interrupted, (resumed) =>
-      this.#options.runs.interruptDropped(resumed),
+      runs.interruptDropped(resumed),
     );
   }
 
@@ -172,7 +177,7 @@ export class Adoption {
   async #recover(
     from: string,
     interrupted: readonly PendingTask[],
-    interruptRuns: (resumed: readonly string[]) => Promise<void>,
+    interruptRuns: (resumed: readonly string[]) => Promise<unknown>,
   ): Promise<void> {
     const { recovery, logger } = this.#options;
     if (interrupted.length > 0)
