@@ -6,13 +6,13 @@ import type { Readable, Writable } from "node:stream";
 import { programFile } from "../program-file.js";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
-const program = programFile("worker-program", import.meta.url);
+const workerProgram = programFile("worker-program", import.meta.url);
 /** Added to the nice value of this process: it answers its clients before workers compress. */
 const NICENESS = 10;
 const MAX_NICE = 19;
 /** Threads for operations on files: some may hang in a mount that does not answer. */
 const FILE_THREADS = "16";
-/** Time from the result of a worker to its end, in ms. */
+/** Default of `exitMs`. */
 const EXIT_MS = 5000;
 /** Of the error's text that Node.js writes when a worker crashes. */
 const MAX_STDERR = 4096;
@@ -95,10 +95,22 @@ export function requestOf(
   };
 }
 
+export interface ProcessOptions extends Omit<StartWorkerOptions, "signingKey"> {
+  /** Path of the program. Default: that of workers. */
+  readonly program?: string;
+  /** Time from its result to its end, in ms: then it is killed and no longer waited for. */
+  readonly exitMs?: number;
+}
+
 /** Starts the process of a signed order. */
 export function startProcess(
   request: WorkerRequest,
-  { onProgress, onQuestion }: Omit<StartWorkerOptions, "signingKey">,
+  {
+    onProgress,
+    onQuestion,
+    program = workerProgram,
+    exitMs = EXIT_MS,
+  }: ProcessOptions,
 ): Worker {
   const { publicKey, hasOutput, hasInput } = request;
   const child = spawn(process.execPath, [program, publicKey], {
@@ -120,7 +132,7 @@ export function startProcess(
     else ended = message;
     // An output may still be read after the result.
     const mayWait = hasOutput && ended?.type !== "error";
-    if (ended === message && !mayWait) exitTimer = setTimeout(abandon, EXIT_MS);
+    if (ended === message && !mayWait) exitTimer = setTimeout(abandon, exitMs);
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR);
