@@ -91,7 +91,14 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await checkViews(t, page, "preview of a backup job");
   await button("Close").click();
 
+  // Its end is shown at once: no timer of the page elapses.
+  await page.clock.install();
+  await page.reload();
+  await job.getByText("never run").waitFor();
+  await page.clock.pauseAt(Date.now() + 60_000);
   await job.getByRole("button", { name: "Run now" }).click();
+  await job.getByText("succeeded", { exact: true }).waitFor();
+  await page.clock.resume();
   await job.getByRole("link", { name: "succeeded" }).click();
   await main
     .getByRole("region", { name, exact: true })

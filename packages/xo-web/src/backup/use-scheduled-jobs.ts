@@ -4,6 +4,7 @@ import type { FormFailure } from "../forms/failure.js";
 import { useRequest } from "../forms/use-request.js";
 import { useServer } from "../live/use-server.js";
 import type { Schedule } from "../settings/jobs/job.js";
+import { useTasks } from "../tasks/use-tasks.js";
 import { isRunning, type BackupRun } from "./run.js";
 
 export interface ScheduledJobs<J, R> {
@@ -20,7 +21,7 @@ export interface ScheduledJobs<J, R> {
   readonly reloadRuns: () => Promise<void>;
 }
 
-/** Jobs with their schedules and newest runs; the runs are requested again at an interval. */
+/** Jobs with their schedules and newest runs; the runs are requested again at an interval, and when the task of one ends. */
 export function useScheduledJobs<J, R extends BackupRun>({
   types,
   fields,
@@ -48,6 +49,7 @@ export function useScheduledJobs<J, R extends BackupRun>({
     schedules.value?.filter((one) => one.jobId === jobId) ?? [];
   const next = useNextTimes(schedules);
   pollRuns(reloadRuns, () => runs.value?.some(isRunning) === true);
+  reloadEnded(runs, reloadRuns);
 
   return {
     all,
@@ -80,6 +82,26 @@ function pollRuns(reload: () => Promise<void>, isBusy: () => boolean): void {
   plan();
   onScopeDispose(() => {
     clearTimeout(timer);
+  });
+}
+
+/** Requests the runs again when the task of one ends, which the server sends at once. */
+function reloadEnded(
+  runs: ComputedRef<readonly BackupRun[] | undefined>,
+  reload: () => Promise<void>,
+): void {
+  const { tasks } = useTasks();
+  const ended = () => {
+    const ids = (runs.value ?? []).flatMap((run) =>
+      isRunning(run) ? [run.taskId] : [],
+    );
+    return (tasks.value ?? [])
+      .filter(({ id, status }) => status !== "pending" && ids.includes(id))
+      .map(({ id }) => id)
+      .join();
+  };
+  watch(ended, (ids) => {
+    if (ids !== "") void reload();
   });
 }
 
