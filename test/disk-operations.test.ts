@@ -49,6 +49,44 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.equal((await admin.rest("GET", `/vdis/${now}`)).status, 404);
   });
 
+  t.test(
+    "disks whose changed blocks are tracked are migrated, but not during a backup",
+    async (t) => {
+      const vm = halted!.id;
+      const create = (name: string) =>
+        admin.request<string>("disk.create", {
+          ...{ name, size: GiB, sr: nfs!.id, vm },
+        });
+      const first = await create("tracked");
+      const second = await create("tracked too");
+      for (const id of [first, second])
+        await admin.request("vdi.set", { id, cbt: true });
+      const block = (reason: string | null) =>
+        admin.request("vm.set", {
+          id: vm,
+          blockedOperations: { migrate_send: reason },
+        });
+      const migration = { id: first, sr_id: san!.id };
+      await block("a backup");
+      t.match(await admin.call("vdi.migrate", migration), {
+        error: { code: 19, data: { objectId: vm, code: "a backup" } },
+      });
+      t.match(await one("vdis", first), { cbt_enabled: true });
+      await block(null);
+      const moved = await admin.request<string>("vdi.migrate", migration);
+      t.match(await one("vdis", moved), { $SR: san!.id, cbt_enabled: false });
+      await admin.request("vm.migrate", {
+        vm,
+        targetHost: host!.id,
+        mapVdisSrs: { [second]: san!.id },
+      });
+      const [there] = await list("vdis", 'name_label:"tracked too"');
+      t.match(there, { $SR: san!.id, cbt_enabled: false });
+      for (const id of [moved, there!.id])
+        await admin.request("vdi.delete", { id });
+    },
+  );
+
   t.test("REST creates a disk and attaches it to a VM", async (t) => {
     const params = { srId: nfs!.id, virtual_size: GiB, name_label: "r" };
     const vdi = await admin.rest("POST", "/vdis", params);

@@ -1,5 +1,6 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { withoutCbt } from "./without-cbt.js";
 import { disksOf, readVbds, readRecord } from "./xapi-records.js";
 
 /** The targets of a VM, its disks and its interfaces. */
@@ -108,14 +109,11 @@ async function sendVm(
     [host.ref, migration.network ?? management, {}],
     { idempotent: true },
   );
-  await vm.xapi.callAsync("VM.migrate_send", [
-    vm.ref,
-    token,
-    true,
-    vdiMap,
-    vifMap,
-    { force: String(force) },
-  ]);
+  const params = [vm.ref, token, true, vdiMap, vifMap];
+  const options = { force: String(force) };
+  await withoutCbt(vm.xapi, () =>
+    vm.xapi.callAsync("VM.migrate_send", [...params, options]),
+  );
 }
 
 /** @throws XoError INVALID_PARAMETERS: a target is given for a disk or interface that the VM does not have */
