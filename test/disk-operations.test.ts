@@ -55,7 +55,10 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
       const vm = halted!.id;
       const create = (name: string) =>
         admin.request<string>("disk.create", {
-          ...{ name, size: GiB, sr: nfs!.id, vm },
+          name,
+          size: GiB,
+          sr: nfs!.id,
+          vm,
         });
       const first = await create("tracked");
       const second = await create("tracked too");
