@@ -80,8 +80,9 @@ t.test(
   async (t) => {
     const pool = createTestPool();
     const vm = pool.guest("Halted");
-    const snapshot = (await pool.call("VM.snapshot", vm, "s", [])) as string;
     await pool.call("VM.add_to_blocked_operations", vm, "reverting", "a");
+    const snapshot = (await pool.call("VM.snapshot", vm, "s", [])) as string;
+    t.strictSame(pool.db.get("VM", snapshot)["blocked_operations"], {});
     t.strictSame(await pool.failure("VM.revert", snapshot), [
       "OPERATION_BLOCKED",
       vm,

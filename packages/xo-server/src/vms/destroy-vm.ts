@@ -1,5 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { retryWhileInUse } from "../transfers/retry-while-in-use.js";
 import { isHandleInvalid, type Rollback } from "./rollback.js";
 import {
   disksOf,
@@ -46,7 +47,9 @@ export async function destroyVm(
   await unlock(xapi, ref, vm);
   await xapi.callAsync("VM.destroy", [ref]);
   const left = [
-    ...(await destroyAll(disks, (vdi) => xapi.callAsync("VDI.destroy", [vdi]))),
+    ...(await destroyAll(disks, (vdi) =>
+      retryWhileInUse(() => xapi.callAsync("VDI.destroy", [vdi])),
+    )),
     ...(await destroyAll(vm.snapshots, (snapshot) =>
       destroyVm(xapi, snapshot, { ...options, bypassBlock: true }),
     )),
@@ -105,7 +108,7 @@ async function unlock(xapi: Xapi, ref: Ref, vm: VmRecord): Promise<void> {
     await xapi.call("VM.remove_from_blocked_operations", [ref, "destroy"]);
 }
 
-/** Disks that only this VM uses, including its suspend image. */
+/** Disks that no other VM than this one uses, including its suspend image. */
 async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
   const vbds = disksOf(await readVbds(xapi, vm.VBDs));
   const vdis = [...new Set(vbds.map(({ VDI }) => VDI))];
@@ -116,8 +119,11 @@ async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
 
 async function isOnlyOf(xapi: Xapi, vdi: Ref, vm: Ref): Promise<boolean> {
   const { VBDs } = await readRecord(xapi, "VDI", vdi);
-  const vbds = await readVbds(xapi, VBDs);
-  return vbds.every(({ VM }) => VM === vm);
+  for (const { VM } of await readVbds(xapi, VBDs))
+    // The control domain has a disk while it is read or written.
+    if (VM !== vm && !(await readRecord(xapi, "VM", VM)).is_control_domain)
+      return false;
+  return true;
 }
 
 /** @returns the objects that were not deleted, each with the reason */

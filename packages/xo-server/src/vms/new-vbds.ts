@@ -1,5 +1,6 @@
 import { NULL_REF, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { retryWhileInUse } from "../transfers/retry-while-in-use.js";
 import type { Rollback } from "./rollback.js";
 
 export interface NewVmDisk {
@@ -35,8 +36,9 @@ export async function createDisk(
     other_config: { [CREATED_FOR]: vm },
   };
   const vdi = (await xapi.callAsync("VDI.create", [record])) as Ref;
+  // What was written into it may have failed a moment ago.
   rollback.add(`disk ${vdi}`, (cleanupXapi) =>
-    cleanupXapi.callAsync("VDI.destroy", [vdi]),
+    retryWhileInUse(() => cleanupXapi.callAsync("VDI.destroy", [vdi])),
   );
   return vdi;
 }

@@ -11,6 +11,7 @@ export interface VmRecord {
   readonly name_label: string;
   readonly power_state: string;
   readonly is_a_template: boolean;
+  readonly is_control_domain: boolean;
   readonly is_default_template?: boolean;
   readonly domain_type?: string;
   readonly HVM_boot_policy: string;

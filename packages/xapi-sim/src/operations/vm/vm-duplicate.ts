@@ -80,6 +80,8 @@ function freshVm({ random }: CallContext, vm: XapiRecord): XapiRecord {
 const emptyLinks: XapiRecord = {
   current_operations: {},
   allowed_operations: [],
+  // [xapi_vm_clone.ml copy_vm_record]
+  blocked_operations: {},
   resident_on: NULL_REF,
   scheduled_to_be_resident_on: NULL_REF,
   suspend_VDI: NULL_REF,
