@@ -1,10 +1,17 @@
 import { readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Answer } from "../api-session.js";
 import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
-import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
+import {
+  lastRun,
+  MIB,
+  runJob,
+  withSmallDisks,
+  write,
+} from "./vm-with-disks.js";
 
 t.comment("timeout=600000");
 
@@ -65,6 +72,33 @@ async function setUp(t: Test) {
     },
   };
 }
+
+t.test("a backup that is deleted meanwhile is not copied", async (t) => {
+  const { api, source, target, mirror, archives, backUp } = await setUp(t);
+  await backUp();
+  await backUp();
+  const [newest] = await archives(source);
+  await api.request("job.set", { id: mirror, job: { maxRate: MIB / 4 } });
+  await api.request("job.runNow", { id: mirror });
+  // The older one is being copied.
+  for (;;) {
+    const { taskId } = await lastRun(api, mirror);
+    const task = await api.rest("GET", `/tasks/${String(taskId)}`);
+    const { progress = 0 } = (await task.json()) as { progress?: number };
+    if (progress > 0) break;
+    await pause(50);
+  }
+  await api.request("backupNg.deleteVmBackup", { id: newest!.id });
+  let run = await lastRun(api, mirror);
+  for (; run.status === "pending"; run = await lastRun(api, mirror))
+    await pause(50);
+  t.match(
+    run,
+    { status: "success", items: [{ repositories: [{ copied: 1 }] }] },
+    JSON.stringify(run),
+  );
+  t.equal((await archives(target)).length, 1);
+});
 
 t.test("a mirror job copies what the target lacks", async (t) => {
   const { api, source, target, vm, mirror, archives, backUp, folder } =

@@ -34,6 +34,13 @@ interface Totals {
   stored: number;
 }
 
+interface CopyOptions {
+  readonly copies: readonly Copy[];
+  readonly work: TaskContext;
+  readonly totals: Totals;
+  readonly onProgress: (fraction: number) => void;
+}
+
 /** A repository that a mirror job copies into. */
 export class MirrorTarget {
   readonly #parts: MirrorKindParts;
@@ -117,7 +124,7 @@ export class MirrorTarget {
     for (const [i, backup] of missing.entries()) {
       work.signal.throwIfAborted();
       const copies = this.copiesOf(key);
-      const copy = await this.#copyOne(item, backup, {
+      const copy = await this.#copyIfStored(item, backup, {
         copies,
         work,
         totals,
@@ -125,24 +132,44 @@ export class MirrorTarget {
           work.progress((i + fraction) / missing.length);
         },
       });
-      this.#copies.set(key, [...copies, copy]);
+      if (copy !== undefined) this.#copies.set(key, [...copies, copy]);
     }
+  }
+
+  /** @returns undefined: the backup was deleted in the source meanwhile, for example by its retention */
+  async #copyIfStored(
+    item: MirroredItem,
+    backup: SourceBackup,
+    how: CopyOptions,
+  ): Promise<Copy | undefined> {
+    try {
+      return await this.#copyOne(item, backup, how);
+    } catch (error) {
+      how.work.signal.throwIfAborted();
+      const stored = await this.#storedInSource();
+      if (!stored.has(backup.backup)) return undefined;
+      const backups = item.backups.filter((one) => stored.has(one.backup));
+      if (backups.length === item.backups.length) throw error;
+      // The one that it was compared with was deleted.
+      return this.#copyOne({ ...item, backups }, backup, how);
+    }
+  }
+
+  /** Ids of the backups in the source. */
+  async #storedInSource(): Promise<ReadonlySet<string>> {
+    const { archives, index } = this.#parts;
+    const repository = this.#options.source;
+    await archives.refresh(repository, true);
+    const stored = new Set<string>();
+    for await (const page of index.list({ repository }))
+      for (const { backup } of page) stored.add(backup);
+    return stored;
   }
 
   async #copyOne(
     { backups }: MirroredItem,
     { backup, time, order }: SourceBackup,
-    {
-      copies,
-      work,
-      totals,
-      onProgress,
-    }: {
-      readonly copies: readonly Copy[];
-      readonly work: TaskContext;
-      readonly totals: Totals;
-      readonly onProgress: (fraction: number) => void;
-    },
+    { copies, work, totals, onProgress }: CopyOptions,
   ): Promise<Copy> {
     const { repositories } = this.#parts;
     const { id, source, job, maxRate } = this.#options;
