@@ -1,5 +1,9 @@
 import t from "tap";
-import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import {
+  ConnectionLostError,
+  NoAnswerError,
+  RpcError,
+} from "../src/api/rpc-error.js";
 import type { Json } from "@xo-server/kit";
 import {
   LiveWindow,
@@ -145,6 +149,20 @@ t.test("an error is shown, and the old query ends", async (t) => {
   await calls[3]!.answer(first);
   t.equal(view().state, "live");
 });
+
+t.test(
+  "a query that was not answered in time is requested again",
+  async (t) => {
+    const { window, calls, view, ids } = started();
+    window.connected();
+    window.request(vms);
+    await calls[0]!.fail(new NoAnswerError("query.open"));
+    t.equal(view().state, "loading");
+    t.match(calls[1], { method: "query.open", params: vms });
+    await calls[1]!.answer(first);
+    t.same(ids(), ["a", "b"]);
+  },
+);
 
 t.test("server down: rows stay, and updates resume afterwards", async (t) => {
   const { window, calls, view, ids } = await live();

@@ -1,7 +1,7 @@
 import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
 import { readMessage } from "./json-rpc-message.js";
 import type { Json } from "@xo-server/kit";
-import { ConnectionLostError, RpcError } from "./rpc-error.js";
+import { ConnectionLostError, NoAnswerError, RpcError } from "./rpc-error.js";
 import { openWebSocket, type OpenSocket, type Socket } from "./socket.js";
 
 /**
@@ -36,8 +36,13 @@ export interface JsonRpcClientOptions {
   /** First and longest delay before the next attempt; it doubles in between. */
   firstDelayMs?: number;
   longestDelayMs?: number;
-  /** Timeout for opening a connection, and for calls without a timeout of their own. */
+  /** Timeout for opening a connection. */
   timeoutMs?: number;
+  /**
+   * Timeout of calls without one of their own. Long: large answers take this long on slow networks,
+   * and whether the server is there is the question of the status feed.
+   */
+  callTimeoutMs?: number;
 }
 
 /** Close code of RFC 6455, 7.4.1. */
@@ -76,6 +81,7 @@ export class JsonRpcClient {
       firstDelayMs: 500,
       longestDelayMs: 10_000,
       timeoutMs: 10_000,
+      callTimeoutMs: 120_000,
       ...options,
     };
   }
@@ -106,12 +112,12 @@ export class JsonRpcClient {
 
   /**
    * Rejects with RpcError (the server's own) or ConnectionLostError.
-   * @param timeoutMs default: the option timeoutMs
+   * @param timeoutMs default: the option callTimeoutMs
    */
   call(
     method: string,
     params: Json = {},
-    timeoutMs = this.#options.timeoutMs,
+    timeoutMs = this.#options.callTimeoutMs,
   ): Promise<Json> {
     return new Promise((resolve, reject) => {
       if (this.#state.name !== "open" || this.#socket === undefined) {
@@ -122,7 +128,7 @@ export class JsonRpcClient {
       const { clock } = this.#options;
       const timer = clock.setTimeout(() => {
         this.#pending.delete(id);
-        reject(new ConnectionLostError(`${method}: no answer`));
+        reject(new NoAnswerError(method));
       }, timeoutMs);
       this.#pending.set(id, { resolve, reject, timer });
       this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));

@@ -18,3 +18,11 @@ export class ConnectionLostError extends Error {
     this.name = "ConnectionLostError";
   }
 }
+
+/** No answer came in time on an open connection. */
+export class NoAnswerError extends ConnectionLostError {
+  constructor(method: string) {
+    super(`${method}: no answer`);
+    this.name = "NoAnswerError";
+  }
+}

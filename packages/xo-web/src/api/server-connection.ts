@@ -7,7 +7,7 @@ import {
 
 /**
  * A call on the page's connection. Rejects with RpcError (an error of the server) or ConnectionLostError.
- * @param timeoutMs default: 10 s
+ * @param timeoutMs default: 120 s
  */
 export type Call = (
   method: string,

@@ -25,6 +25,9 @@ export interface StatusView {
   readonly refusal: string | undefined;
 }
 
+/** Without an answer to `status.subscribe` for this time, the feed reconnects. */
+const ANSWER_MS = 10_000;
+
 export interface StatusFeedOptions {
   readonly onView: (view: StatusView) => void;
   readonly clock?: MonotonicClock;
@@ -102,7 +105,11 @@ export class StatusFeed {
     if (this.#isSubscribing) return;
     this.#isSubscribing = true;
     try {
-      const answer = await this.#connection.call("status.subscribe");
+      const answer = await this.#connection.call(
+        "status.subscribe",
+        {},
+        ANSWER_MS,
+      );
       this.#isSubscribing = false;
       this.#apply(answer);
     } catch (error) {

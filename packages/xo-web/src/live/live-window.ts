@@ -1,6 +1,6 @@
 import { isObject, applyMergePatch, type Json } from "@xo-server/kit";
 import { withPlainName } from "../api/plain-name.js";
-import { RpcError } from "../api/rpc-error.js";
+import { NoAnswerError, RpcError } from "../api/rpc-error.js";
 import type { Call } from "../api/server-connection.js";
 
 export interface SortKey {
@@ -122,16 +122,17 @@ export class LiveWindow {
     const epoch = this.#epoch;
     while (epoch === this.#epoch && this.#requested !== this.#settled) {
       const requested = this.#requested;
-      await this.#send(requested, epoch);
-      if (epoch === this.#epoch) this.#settled = requested;
+      const isAnswered = await this.#send(requested, epoch);
+      if (isAnswered && epoch === this.#epoch) this.#settled = requested;
     }
     if (epoch === this.#epoch) this.#isBusy = false;
   }
 
+  /** @returns false: the server did not answer in time, and is to be asked again */
   async #send(
     requested: WindowRequest | undefined,
     epoch: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { call, name } = this.#options;
     const sent = this.#sent;
     try {
@@ -141,8 +142,10 @@ export class LiveWindow {
         if (epoch === this.#epoch) this.#sent = requested;
       } else await this.#open(requested, epoch);
     } catch (error) {
+      if (error instanceof NoAnswerError) return false;
       if (epoch === this.#epoch) this.#failed(error);
     }
+    return true;
   }
 
   /** Closes the query on the server. */

@@ -79,6 +79,12 @@ export function useColumns(
     if (table.value.take(answer)) triggerRef(table);
   }
 
+  // Before the watcher: on an open connection this calls the listener, and nothing is requested yet.
+  whenOpen(() => {
+    // After a restart of the server its state tokens are different.
+    pending = undefined;
+    void poll();
+  });
   watch(
     () => JSON.stringify(request()),
     () => {
@@ -91,11 +97,6 @@ export function useColumns(
     },
     { immediate: true },
   );
-  whenOpen(() => {
-    // After a restart of the server its state tokens are different.
-    pending = undefined;
-    void poll();
-  });
   onScopeDispose(() => {
     requested = undefined;
     clearTimeout(timer);

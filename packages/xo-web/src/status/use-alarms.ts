@@ -1,15 +1,17 @@
 import {
   computed,
+  onScopeDispose,
   readonly,
   shallowRef,
   watch,
   type Ref,
   type ShallowRef,
 } from "vue";
-import { isObject, type Json } from "@xo-server/kit";
+import { isObject, monotonicClock, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import { toFailure } from "../forms/failure.js";
 import type { AlarmRule } from "../settings/alarms/rule.js";
+import { SpacedRuns } from "../live/spaced-runs.js";
 import { useServer } from "../live/use-server.js";
 import { useToasts } from "../toasts/use-toasts.js";
 
@@ -45,6 +47,8 @@ export interface Alarms {
 
 /** Alarms that are shown. */
 const MAX_ALARMS = 100;
+/** Between two requests: with many pools, alarms change all the time. */
+const INTERVAL_MS = 3_000;
 
 /** The open alarms, live, until the scope ends. */
 export function useAlarms(): Alarms {
@@ -87,7 +91,17 @@ export function useAlarms(): Alarms {
     return Array.isArray(alarms) ? alarms.filter(isAlarm) : undefined;
   }
 
-  onNotification("alarms", () => void load());
+  const changes = new SpacedRuns({
+    clock: monotonicClock,
+    everyMs: INTERVAL_MS,
+    run: () => void load(),
+  });
+  onScopeDispose(() => {
+    changes.stop();
+  });
+  onNotification("alarms", () => {
+    changes.request();
+  });
   // A demo shows alarms to anonymous users too.
   watch([session.user, () => view.value.connection.name], () => void load(), {
     immediate: true,
