@@ -85,9 +85,16 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("button", { name: "New disk…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("for the test");
+    const [pool] = await list("pools");
     const sr = dialog.getByLabel("SR");
-    await sr.getByRole("option").nth(1).waitFor({ state: "attached" });
-    await sr.selectOption({ index: 1 });
+    await sr
+      .locator("option:checked:not([value=''])")
+      .waitFor({ state: "attached" });
+    t.equal(
+      await sr.inputValue(),
+      pool!["default_SR"],
+      "the default SR of the pool is selected",
+    );
     await dialog.getByRole("button", { name: "Create" }).click();
     const row = rows.filter({ hasText: "for the test" });
     await row.getByText("Connected", { exact: true }).waitFor();

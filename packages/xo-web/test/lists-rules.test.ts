@@ -1,6 +1,7 @@
 import t from "tap";
 import { parseFilter } from "@xo-server/filter";
 import { Formats } from "../src/locale/formats.js";
+import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
 import { cellText, shareOf } from "../src/lists/grid/cell-text.js";
 import { activeChip, chipsOf, toggleChip } from "../src/lists/chips.js";
@@ -295,6 +296,22 @@ t.test("operating systems have short names in lists", (t) => {
     ],
   ] as const)
     t.equal(shortSystemName(long), short);
+  t.end();
+});
+
+t.test("XAPI messages are sentences, unknown ones their names", (t) => {
+  const column = columnOf("message", "name");
+  const shown = (name: string) => cellText(column, name, texts);
+  t.equal(shown("VM_STARTED"), "VM started");
+  t.equal(
+    shown("HOST_SERVER_CERTIFICATE_EXPIRING_07"),
+    "Certificate of the host expires soon",
+  );
+  t.equal(shown("SOMETHING_NEW"), "SOMETHING_NEW");
+  t.equal(
+    cellText(column, "VM_STARTED", { ...texts, text: de }),
+    "VM gestartet",
+  );
   t.end();
 });
 

@@ -238,7 +238,22 @@ t.test("XAPI tasks are named as the actions of the page", (t) => {
   t.equal(named("Async.VM.destroy"), "Delete");
   t.equal(named("VM.start_on"), "Start on");
   t.equal(named("Async.PBD.plug"), "PBD.plug", "no such action");
-  t.equal(named("load balancer: P"), "load balancer: P");
+  t.equal(named("load balancer: P"), "Load balancer: P");
+  t.end();
+});
+
+t.test("names of tasks of the server are in the language of the page", (t) => {
+  const named = (name: string, text = de) =>
+    taskName({ name, source: "ours", object: undefined }, text);
+  t.equal(named("Restore of db-1"), "Wiederherstellung von db-1");
+  t.equal(
+    named("Restore of disk data"),
+    "Wiederherstellung des Datenträgers data",
+  );
+  t.equal(named("Import of 3 VMs of esx"), "Import von 3 VMs von esx");
+  t.equal(named("load balancer: P"), "Lastverteilung: P");
+  t.equal(named("Restore of db-1", en), "Restore of db-1");
+  t.equal(named("Restore"), "Restore", "other names stay");
   t.end();
 });
 

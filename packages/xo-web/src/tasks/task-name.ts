@@ -1,4 +1,5 @@
 import type { Messages } from "../locale/messages.js";
+import { serverTaskName } from "./server-task-name.js";
 import { plainName, type TaskItem } from "./task.js";
 
 /** Actions of the page that XAPI's methods implement under another name. */
@@ -31,7 +32,8 @@ export function taskName(
   const id = `${className.toLowerCase()}.${camel}`;
   const names: Readonly<Record<string, string>> = text.actions.names;
   const action = aliases[id] ?? id;
-  if (!Object.hasOwn(names, action)) return plain;
+  if (!Object.hasOwn(names, action))
+    return serverTaskName(plain, text) ?? plain;
   const label = names[action]!.replace("…", "");
   if (source !== "pool" || className === object?.type) return label;
   const { types } = text.objects;

@@ -53,6 +53,8 @@ export type Field =
       readonly filter?: string;
       readonly initial?: string;
       readonly fields?: readonly string[];
+      /** Id of a pool: its default SR is chosen at first. */
+      readonly defaultOf?: string | undefined;
       /** Further text about each object, such as its free space. */
       readonly more?: (object: ObjectRow) => string;
     });

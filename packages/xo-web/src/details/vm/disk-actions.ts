@@ -55,6 +55,7 @@ export const newDisk = ownAction({
         type: "SR",
         label: text.actions.fields.sr,
         filter: `$pool:${vm?.$pool ?? ""} content_type:!iso`,
+        defaultOf: vm?.$pool,
         fields: ["id", "name_label", "size", "physical_usage"],
         more: ({ size, physical_usage }) =>
           text.actions.free.replace(

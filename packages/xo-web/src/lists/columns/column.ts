@@ -9,7 +9,7 @@ export type ColumnId = keyof Messages["lists"]["columns"];
  * share: 0 to 1 as a bar; used: bytes of bytes as a bar; rate: bytes per second;
  * time: seconds since the epoch; about: the id of an object whose type is not
  * known; disk-vms: ids of the VBDs of a disk, as the names of their VMs; system: the
- * name of an operating system.
+ * name of an operating system; message: the name of a XAPI message, as a sentence.
  */
 export type ColumnKind =
   | "name"
@@ -29,7 +29,8 @@ export type ColumnKind =
   | "count"
   | "about"
   | "disk-vms"
-  | "system";
+  | "system"
+  | "message";
 
 /** Bytes in use, and the total. */
 export interface Used {

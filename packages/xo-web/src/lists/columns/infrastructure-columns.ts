@@ -153,10 +153,10 @@ export const pif: readonly Column[] = [
 
 export const message: readonly Column[] = [
   shown(column("time", "age", 10)),
-  shown(column("name", "text", 13)),
+  shown(column("name", "message", 16, { grows: true })),
   shown(
     unsorted(
-      column("body", "text", 23, {
+      column("body", "text", 20, {
         grows: true,
         value: (row) => textOf(row["body"])?.replace(/\s+/g, " "),
       }),

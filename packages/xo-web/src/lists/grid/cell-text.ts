@@ -1,5 +1,6 @@
 import type { Formats } from "../../locale/formats.js";
 import { fill, type InitialMessages } from "../../locale/messages.js";
+import { messageText } from "../../objects/message-text.js";
 import { shortSystemName } from "../../objects/system-name.js";
 import type {
   Column,
@@ -40,6 +41,7 @@ export function cellText(
   if (isUsed(value)) return usedText(value, { text, formats, nowMs });
   if (typeof value === "boolean") return value ? text.lists.yes : "";
   if (kind === "system") return shortSystemName(String(value));
+  if (kind === "message") return messageText(String(value), text);
   if (typeof value !== "number") return String(value);
   if (kind === "share") return formats.share(value);
   if (kind === "bytes") return formats.size(value);

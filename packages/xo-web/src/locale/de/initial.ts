@@ -5,6 +5,7 @@ import { objects } from "./objects.js";
 import { shell } from "./shell.js";
 import { toasts } from "./toasts.js";
 import { ui } from "./ui.js";
+import { xapiMessages } from "./xapi-messages.js";
 import type { InitialMessages } from "../en/messages.js";
 
 export const initial: InitialMessages = {
@@ -15,4 +16,5 @@ export const initial: InitialMessages = {
   shell,
   toasts,
   ui,
+  xapiMessages,
 };

@@ -5,6 +5,7 @@ import { objects } from "./objects.js";
 import { shell } from "./shell.js";
 import { toasts } from "./toasts.js";
 import { ui } from "./ui.js";
+import { xapiMessages } from "./xapi-messages.js";
 
 /** The texts of the initial view: the frame of the page, the sign-in and the lists. */
 export const initial = {
@@ -15,4 +16,5 @@ export const initial = {
   shell,
   toasts,
   ui,
+  xapiMessages,
 };

@@ -1,0 +1,76 @@
+import type { InitialMessages } from "../en/messages.js";
+
+export const xapiMessages: InitialMessages["xapiMessages"] = {
+  ALARM: "Schwellwert überschritten",
+  BOND_STATUS_CHANGED: "Verbindungen eines Bonds geändert",
+  CLUSTER_HOST_ENABLE_FAILED: "Host konnte dem Cluster nicht beitreten",
+  CLUSTER_HOST_FENCING: "Host vom Cluster neu gestartet (Fencing)",
+  EXTAUTH_IN_POOL_IS_NON_HOMOGENEOUS:
+    "Hosts des Pools nutzen verschiedene externe Authentifizierung",
+  EXTAUTH_INIT_IN_HOST_FAILED:
+    "Externe Authentifizierung konnte nicht gestartet werden",
+  GRACE_LICENSE: "Lizenz in der Karenzzeit",
+  HA_HEARTBEAT_APPROACHING_TIMEOUT: "HA: Heartbeat im Netzwerk ist langsam",
+  HA_HOST_FAILED: "HA: Host ausgefallen",
+  HA_HOST_WAS_FENCED: "HA: Host wurde neu gestartet (Fencing)",
+  HA_NETWORK_BONDING_ERROR: "HA: Bond des Heartbeat-Netzwerks ist gestört",
+  HA_POOL_DROP_IN_PLAN_EXISTS_FOR: "HA: Pool verkraftet weniger Hostausfälle",
+  HA_POOL_OVERCOMMITTED:
+    "HA: zu wenig Arbeitsspeicher für den Neustart aller VMs",
+  HA_PROTECTED_VM_RESTART_FAILED: "HA: VM konnte nicht neu gestartet werden",
+  HA_STATEFILE_APPROACHING_TIMEOUT: "HA: Heartbeat-SR ist langsam",
+  HA_STATEFILE_LOST: "HA: Heartbeat-SR ist nicht erreichbar",
+  HA_XAPI_HEALTHCHECK_APPROACHING_TIMEOUT:
+    "HA: XAPI des Hosts antwortet langsam",
+  HOST_CLOCK_SKEW_DETECTED: "Uhr des Hosts weicht vom Pool ab",
+  HOST_CLOCK_WENT_BACKWARDS: "Uhr des Hosts lief rückwärts",
+  HOST_CPU_FEATURES_DOWN: "Host hat CPU-Funktionen verloren",
+  HOST_CPU_FEATURES_UP: "Host hat neue CPU-Funktionen",
+  HOST_SERVER_CERTIFICATE_EXPIRED: "Zertifikat des Hosts abgelaufen",
+  HOST_SERVER_CERTIFICATE_EXPIRING: "Zertifikat des Hosts läuft bald ab",
+  HOST_SYNC_DATA_FAILED: "Statistiken des Hosts konnten nicht kopiert werden",
+  IP_CONFIGURED_PIF_CAN_UNPLUG: "Schnittstelle mit IP-Adresse ist trennbar",
+  LICENSE_DOES_NOT_SUPPORT_POOLING: "Lizenz erlaubt keine Pools",
+  LICENSE_EXPIRED: "Lizenz abgelaufen",
+  LICENSE_EXPIRES_SOON: "Lizenz läuft bald ab",
+  LICENSE_NOT_AVAILABLE: "Keine Lizenz verfügbar",
+  LICENSE_SERVER_CONNECTED: "Lizenzserver verbunden",
+  LICENSE_SERVER_UNAVAILABLE: "Lizenzserver nicht verfügbar",
+  LICENSE_SERVER_UNREACHABLE: "Lizenzserver nicht erreichbar",
+  LICENSE_SERVER_VERSION_OBSOLETE: "Lizenzserver ist veraltet",
+  METADATA_LUN_BROKEN:
+    "Datenbank des Pools wird nicht auf das gemeinsame SR geschrieben",
+  METADATA_LUN_HEALTHY:
+    "Datenbank des Pools wird wieder auf das gemeinsame SR geschrieben",
+  MULTIPATH_PERIODIC_ALERT: "Pfade zum Speicher geändert",
+  PBD_PLUG_FAILED_ON_SERVER_START:
+    "SR konnte beim Start nicht verbunden werden",
+  POOL_CPU_FEATURES_DOWN: "Pool hat CPU-Funktionen verloren",
+  POOL_CPU_FEATURES_UP: "Pool hat neue CPU-Funktionen",
+  POOL_MASTER_TRANSITION: "Pool hat einen neuen Koordinator",
+  VBD_QOS_FAILED:
+    "E/A-Priorität eines Datenträgers konnte nicht gesetzt werden",
+  VCPU_QOS_FAILED: "CPU-Priorität der VM konnte nicht gesetzt werden",
+  VDI_CBT_METADATA_INCONSISTENT:
+    "Geänderte Blöcke eines Datenträgers sind nicht bekannt",
+  VDI_CBT_RESIZE_FAILED: "Änderungsverfolgung beim Ändern der Größe verloren",
+  VDI_CBT_SNAPSHOT_FAILED: "Änderungsverfolgung durch einen Snapshot verloren",
+  VIF_QOS_FAILED:
+    "Ratenbegrenzung einer Schnittstelle konnte nicht gesetzt werden",
+  VM_CLONED: "VM geklont",
+  VM_CRASHED: "VM abgestürzt",
+  VM_MIGRATED: "VM migriert",
+  VM_PAUSED: "VM pausiert",
+  VM_REBOOTED: "VM neu gestartet",
+  VM_RESUMED: "VM fortgesetzt",
+  VM_SECURE_BOOT_FAILED: "Secure Boot fehlgeschlagen",
+  VM_SHUTDOWN: "VM heruntergefahren",
+  VM_SNAPSHOTTED: "Snapshot erstellt",
+  VM_SNAPSHOT_REVERTED: "VM auf einen Snapshot zurückgesetzt",
+  VM_STARTED: "VM gestartet",
+  VM_SUSPENDED: "VM suspendiert",
+  VM_UNPAUSED: "VM-Pause beendet",
+  VMSS_SNAPSHOT_FAILED: "Geplanter Snapshot fehlgeschlagen",
+  VMSS_SNAPSHOT_MISSED_EVENT: "Geplanter Snapshot ausgelassen",
+  VMSS_SNAPSHOT_SUCCEEDED: "Geplanter Snapshot erstellt",
+};
