@@ -248,7 +248,7 @@ t.test("names of tasks of the server are in the language of the page", (t) => {
   t.equal(named("Restore of db-1"), "Wiederherstellung von db-1");
   t.equal(
     named("Restore of disk data"),
-    "Wiederherstellung des Datenträgers data",
+    "Wiederherstellung der Festplatte data",
   );
   t.equal(named("Import of 3 VMs of esx"), "Import von 3 VMs von esx");
   t.equal(named("load balancer: P"), "Lastverteilung: P");

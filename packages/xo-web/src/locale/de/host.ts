@@ -10,7 +10,7 @@ export const host: Messages["host"] = {
     storage: "Speicher",
     patches: "Updates",
     devices: "Geräte",
-    events: "Aufgaben und Ereignisse",
+    events: "Ereignisse",
     advanced: "Erweitert",
   },
   cards: {

@@ -4,7 +4,7 @@ export const network: Messages["network"] = {
   tabs: {
     general: "Allgemein",
     vms: "VMs",
-    events: "Aufgaben und Ereignisse",
+    events: "Ereignisse",
   },
   cards: {
     settings: "Einstellungen",

@@ -9,7 +9,7 @@ export const pool: Messages["pool"] = {
     storage: "Speicher",
     updates: "Updates",
     statistics: "Statistik",
-    events: "Aufgaben und Ereignisse",
+    events: "Ereignisse",
     advanced: "Erweitert",
   },
   cards: {

@@ -192,6 +192,8 @@ export const settingsAccess: Pick<
     orType: "oder diesen Schlüssel eingeben:",
     otp: "Code aus der App",
     otpHint: "Sechs Ziffern.",
+    otpWrong:
+      "Falscher Code. Jeder Code gilt 30 s: Prüfen Sie auch die Uhr des Geräts.",
     totpConfirm: "Aktivieren",
     tokens: "Meine Tokens",
     tokensLead:

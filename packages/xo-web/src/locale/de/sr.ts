@@ -6,7 +6,7 @@ export const sr: Messages["sr"] = {
     disks: "Festplatten",
     chains: "Ketten",
     statistics: "Statistik",
-    events: "Aufgaben und Ereignisse",
+    events: "Ereignisse",
   },
   cards: {
     space: "Speicherplatz",

@@ -63,7 +63,7 @@ export const tasks: Messages["tasks"] = {
   more: "Nicht alle Pool-Aufgaben sind aufgeführt.",
   serverNames: {
     restoreTest: "Wiederherstellungstest von {name}",
-    restoreDisk: "Wiederherstellung des Datenträgers {name}",
+    restoreDisk: "Wiederherstellung der Festplatte {name}",
     restoreDatabase: "Wiederherstellung der Datenbank von {name}",
     checkDatabase: "Prüfung der Datenbank von {name}",
     restoreConfiguration: "Wiederherstellung der Konfiguration des Servers",

@@ -10,7 +10,7 @@ export const vm: Messages["vm"] = {
     snapshots: "Snapshots",
     backups: "Backups",
     placement: "Platzierung",
-    events: "Aufgaben und Ereignisse",
+    events: "Ereignisse",
     advanced: "Erweitert",
   },
   cards: {
@@ -27,7 +27,7 @@ export const vm: Messages["vm"] = {
     system: "Betriebssystem",
     addresses: "IP-Adressen",
     tools: "Guest Tools",
-    uptime: "Läuft seit",
+    uptime: "Gestartet",
     folder: "Ordner",
     created: "Erstellt",
     taken: "Erstellt",

@@ -48,11 +48,10 @@ export const xapiMessages: InitialMessages["xapiMessages"] = {
   POOL_CPU_FEATURES_DOWN: "Pool hat CPU-Funktionen verloren",
   POOL_CPU_FEATURES_UP: "Pool hat neue CPU-Funktionen",
   POOL_MASTER_TRANSITION: "Pool hat einen neuen Koordinator",
-  VBD_QOS_FAILED:
-    "E/A-Priorität eines Datenträgers konnte nicht gesetzt werden",
+  VBD_QOS_FAILED: "E/A-Priorität einer Festplatte konnte nicht gesetzt werden",
   VCPU_QOS_FAILED: "CPU-Priorität der VM konnte nicht gesetzt werden",
   VDI_CBT_METADATA_INCONSISTENT:
-    "Geänderte Blöcke eines Datenträgers sind nicht bekannt",
+    "Geänderte Blöcke einer Festplatte sind nicht bekannt",
   VDI_CBT_RESIZE_FAILED: "Änderungsverfolgung beim Ändern der Größe verloren",
   VDI_CBT_SNAPSHOT_FAILED: "Änderungsverfolgung durch einen Snapshot verloren",
   VIF_QOS_FAILED:

@@ -179,6 +179,8 @@ export const settingsAccess = {
     orType: "or enter this key:",
     otp: "Code from the app",
     otpHint: "Six digits.",
+    otpWrong:
+      "Wrong code. Each code is valid for 30 s: check the clock of the device, too.",
     totpConfirm: "Enable",
     tokens: "My tokens",
     tokensLead:

@@ -25,7 +25,7 @@ export const vm = {
     system: "Operating system",
     addresses: "IP addresses",
     tools: "Guest tools",
-    uptime: "Running since",
+    uptime: "Started",
     folder: "Folder",
     created: "Created",
     taken: "Taken",
