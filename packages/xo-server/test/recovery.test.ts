@@ -436,7 +436,7 @@ t.test(
       result: {
         code: "INTERRUPTED",
         message:
-          /done before: VM.clone; finished by the pool since: VM.provision; the following calls were not started/,
+          /done before: VM.clone; finished by the pool since: VM.provision; no further call was started/,
       },
     });
     t.same(pool.asked, ["VM.clone", "VM.provision"]);

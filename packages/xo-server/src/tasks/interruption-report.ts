@@ -24,7 +24,7 @@ export function reportInterruption(ended: readonly EndedXapiTask[]): string {
     ...list(ended, "not started", is("not-begun")),
     ended.length === 0
       ? "no XAPI task was started"
-      : "the following calls were not started",
+      : "no further call was started",
   ].join("; ");
 }
 
