@@ -3,7 +3,8 @@ import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
 import { HeldLease } from "../src/cluster/held-lease.js";
 import { Adoption } from "../src/recovery/adoption.js";
-import { Tasks } from "../src/tasks/tasks.js";
+import type { RunningTask } from "../src/tasks/running-task.js";
+import { Tasks, type PendingTask } from "../src/tasks/tasks.js";
 import { cheapCosts } from "./cheap-costs.js";
 import { FakeClock } from "./fake-clock.js";
 import { createDatabase } from "./new-database.js";
@@ -140,5 +141,71 @@ t.test(
     t.same(recovered, ["t"]);
     t.same(interrupted, [[server.runId]]);
     t.equal(attempts(), 2);
+  },
+);
+
+t.test(
+  "a task whose end is refused after the lease was got back is continued as well",
+  async (t) => {
+    const { clock, store, lease } = await setUp(t);
+    const dropped: PendingTask[] = [];
+    const recovered: string[] = [];
+    const marked: (readonly string[])[] = [];
+    let checks = 0;
+    let current = lease;
+    const adoption = new Adoption({
+      store: {
+        leases: store.leases,
+        auditChanges: store.auditChanges,
+        adoptions: store.adoptions,
+        onClusterNotice: () => () => undefined,
+      },
+      cluster: {
+        self,
+        isShared: true,
+        isLeaving: false,
+        leaseMs: 1_000,
+        serverLease: () => current,
+      },
+      tasks: {
+        load: () => [],
+        loadAdopted: async () => [],
+        loadDropped: async () => {
+          checks++;
+          return dropped.splice(0);
+        },
+      },
+      recovery: {
+        recover: async (all) => {
+          recovered.push(...all.map(({ task }) => task.id));
+        },
+      },
+      runs: {
+        interrupt: async () => true,
+        interruptDropped: async (resumed) => void marked.push(resumed),
+      },
+      clock,
+      logger: quiet,
+    });
+    t.teardown(() => adoption.stop());
+    const untilPassing = (isMet: () => boolean) =>
+      until(() => {
+        clock.pass(100);
+        return isMet();
+      });
+    lease.lose();
+    adoption.start();
+    const before = clock.now();
+    await untilPassing(() => clock.now() > before + 5_000);
+    t.equal(checks, 0, "others may adopt them");
+    const fence = (await store.leases.take("server/here", self, 0))!;
+    current = new HeldLease(fence, clock, Infinity);
+    await untilPassing(() => checks > 0);
+    const persistedState = { runId: "r" };
+    const task = { id: "late", persistedState } as unknown as RunningTask;
+    dropped.push({ task, end: () => undefined });
+    await untilPassing(() => recovered.length > 0);
+    t.same(recovered, ["late"]);
+    t.same(marked.at(-1), ["r"], "its run is not interrupted");
   },
 );

@@ -2,7 +2,6 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Adoptable, Store } from "@xo-server/store";
 import { serverSubject } from "../cluster/fair-share.js";
-import type { HeldLease } from "../cluster/held-lease.js";
 import type { Cluster } from "../cluster/start-cluster.js";
 import type { Runs } from "../jobs/runs.js";
 import type { PendingTask, Tasks } from "../tasks/tasks.js";
@@ -36,8 +35,6 @@ const POLL_MS = 1_000;
  */
 export class Adoption {
   readonly #options: AdoptionOptions;
-  /** The lease under which the own tasks run. */
-  #ownLease: HeldLease;
   /** By server: what was to be adopted when the database did not answer. It may have adopted it nevertheless. */
   readonly #unanswered = new Map<string, Adoptable>();
   #timer: unknown;
@@ -48,7 +45,6 @@ export class Adoption {
 
   constructor(options: AdoptionOptions) {
     this.#options = options;
-    this.#ownLease = options.cluster.serverLease();
   }
 
   start(): void {
@@ -105,18 +101,14 @@ export class Adoption {
     }
   }
 
-  /** Continues the own tasks if this server has got back the lease that it had lost. */
+  /**
+   * Continues the own tasks that were under way when this server lost its lease, after it has got back a
+   * lease. At each check, as a write may be refused only then.
+   */
   async #continueOwn(): Promise<void> {
     const { cluster, tasks, runs } = this.#options;
-    const lease = cluster.serverLease();
-    if (lease.isLost) return;
-    if (lease === this.#ownLease) {
-      // Those that could not be marked when the lease was got back.
-      await runs.interruptDropped([]);
-      return;
-    }
+    if (cluster.serverLease().isLost) return;
     const interrupted = await tasks.loadDropped();
-    this.#ownLease = lease;
     await this.#recover(cluster.self.owner, interrupted, (resumed) =>
       runs.interruptDropped(resumed),
     );

@@ -53,8 +53,8 @@ export class Tasks {
     string,
     { readonly task: RunningTask; readonly ended: Promise<void> }
   >();
-  /** Tasks that this server dropped when it lost its lease. */
-  readonly #dropped = new Set<string>();
+  /** The leases of tasks that have ended here, but not in the database. */
+  readonly #dropped = new Map<string, HeldLease>();
   readonly #journal: TaskJournal;
   readonly #foreign: OtherServerTasks;
   readonly #steps: StepJournal;
@@ -133,14 +133,12 @@ export class Tasks {
    * server has adopted. @throws XoError STORE_UNAVAILABLE
    */
   async loadDropped(): Promise<readonly PendingTask[]> {
-    const dropped = new Set(this.#dropped);
-    const loaded = await this.loadInterrupted(
-      (id) =>
-        dropped.has(id) &&
-        // An end whose write is retried with a valid lease is written soon.
-        this.#journal.unwritten(id)?.lease?.isLost !== false,
-    );
-    for (const id of dropped) this.#dropped.delete(id);
+    // With a valid lease the end is being written.
+    const lost = [...this.#dropped].filter(([, lease]) => lease.isLost);
+    if (lost.length === 0) return [];
+    const dropped = new Map(lost);
+    const loaded = await this.loadInterrupted((id) => dropped.has(id));
+    for (const id of dropped.keys()) this.#dropped.delete(id);
     return loaded;
   }
 
@@ -336,7 +334,7 @@ export class Tasks {
       end = await (task.lease?.whileHeld(decided) ?? decided);
     } catch {
       // Another server may have adopted the task: nothing about it is written here any more.
-      this.#dropped.add(task.id);
+      this.#drop(task);
       if (this.#running.delete(task.id)) this.#journal.drop(task);
       task.setStored(false);
       return;
@@ -350,9 +348,15 @@ export class Tasks {
       task.setStored(true);
       await this.#steps.forget(task.id);
     } else if (task.lease !== undefined) {
-      this.#dropped.add(task.id);
-      task.setStored(await this.#journal.writeDurably(task));
+      this.#drop(task);
+      const isStored = await this.#journal.writeDurably(task);
+      if (isStored) this.#dropped.delete(task.id);
+      task.setStored(isStored);
     }
+  }
+
+  #drop({ id, lease }: RunningTask): void {
+    if (lease !== undefined) this.#dropped.set(id, lease);
   }
 
   stop(): void {
