@@ -16,7 +16,6 @@ import { awaitGuest, prepareGuest } from "./await-guest.js";
 import { removeTest } from "./remove-test.js";
 import type { RestoreTestReport, RestoreTestState } from "./restore-test.js";
 import { takeScreenshot } from "./take-screenshot.js";
-import { dropUploads } from "../restore/restore-disk.js";
 import { untilSettled } from "../restore/until-settled.js";
 
 export interface RestoreTestContext extends RestoreContext {
@@ -77,11 +76,10 @@ export async function removeInterrupted(
   task: TaskContext,
   interrupted: InterruptedTask,
 ): Promise<void> {
-  await untilSettled(interrupted, task);
   const { xapi } = objects.untracked.get(spec.sr, "SR");
   const archive = await archives.find(spec.id);
-  for (const { name } of archive?.disks ?? [])
-    await dropUploads(xapi, name, task.wholeTaskId);
+  const disks = archive?.disks.map(({ name }) => name) ?? [];
+  await untilSettled({ xapi, disks, previous: interrupted }, task);
   await removeTest(xapi, {
     token,
     vm: new RestoreJournal(task, interrupted.steps).vm,

@@ -73,7 +73,9 @@ export const backupRestoreDisk = defineOperation({
   },
   resume: async (request: DiskRequest, context, interrupted) => {
     await findVmBackup(context, "administrate:restore", request.id);
-    await untilSettled(interrupted, context.task);
+    const { xapi } = context.objects.untracked.get(request.sr, "SR");
+    const left = { xapi, disks: [request.disk], previous: interrupted };
+    await untilSettled(left, context.task);
     return runRestoreDisk(request, parts(context), context.task);
   },
 });
@@ -119,8 +121,14 @@ export const backupRestoreOver = defineOperation({
     );
   },
   resume: async (request: OverRequest, context, interrupted) => {
-    await findVmBackup(context, "administrate:restore", request.id);
-    await untilSettled(interrupted, context.task);
+    const archive = await findVmBackup(
+      context,
+      "administrate:restore",
+      request.id,
+    );
+    const { xapi } = context.objects.untracked.get(request.vm, "VM");
+    const disks = archive.disks.map(({ name }) => name);
+    await untilSettled({ xapi, disks, previous: interrupted }, context.task);
     const { steps } = interrupted;
     return over(request, context, { task: context.task, steps });
   },

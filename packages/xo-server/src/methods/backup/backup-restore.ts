@@ -224,8 +224,14 @@ async function resume(
   context: OperationContext,
   interrupted: InterruptedTask,
 ): Promise<{ id: string }> {
-  await findVmBackup(context, "administrate:restore", state.request.id);
-  await untilSettled(interrupted, context.task);
+  const archive = await findVmBackup(
+    context,
+    "administrate:restore",
+    state.request.id,
+  );
+  const { xapi } = context.objects.untracked.get(state.request.sr, "SR");
+  const disks = archive.disks.map(({ name }) => name);
+  await untilSettled({ xapi, disks, previous: interrupted }, context.task);
   const { id } = await runRestore(
     state,
     limitedParts(context),
