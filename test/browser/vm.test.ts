@@ -69,6 +69,19 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     await list.getByText("tag-24").waitFor();
   });
 
+  t.test("a name of any length leaves the page in view", async (t) => {
+    const { id } = running.at(-2)!;
+    const name_description = "\u202eevil";
+    const name_label = "long ".repeat(20_000);
+    await admin.request("vm.set", { id, name_label, name_description });
+    const { page } = await open(t, `/vms/${id}`);
+    const name = page.getByRole("button", { name: /^Name: long long/ });
+    await name.waitFor();
+    const { height } = (await name.boundingBox())!;
+    t.ok(height < 200, `the name takes ${height} pixels`);
+    await page.getByText("evil", { exact: true }).waitFor();
+  });
+
   t.test("a user without the right cannot edit the name", async (t) => {
     const { cookie } = await bench.addUser("viewer", { [vm.id]: "viewer" });
     const { page } = await open(t, `/vms/${vm.id}`, { cookie });
