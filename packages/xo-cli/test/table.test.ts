@@ -29,3 +29,18 @@ t.test("bytes, lists and objects are readable", async (t) => {
   t.equal(toCell("other", { a: 1 }).text, '{"a":1}');
   t.equal(toCell("enabled", false).text, "false");
 });
+
+t.test(
+  "in a pipe nothing is truncated, and one long value widens no other line",
+  async (t) => {
+    const heads = [{ title: "name" }, { title: "id" }];
+    const rows = [
+      [toCell("name", "n".repeat(10_000)), toCell("id", "x")],
+      [toCell("name", "short"), toCell("id", "y")],
+    ];
+    const [head, long, short] = toTable(heads, rows, undefined);
+    t.equal(long, `${"n".repeat(10_000)}  x`);
+    t.equal(short!.length, 103);
+    t.equal(head!.length, 104);
+  },
+);

@@ -6,6 +6,8 @@ const GAP = 2;
 const MIN_WIDTH = 6;
 /** Optional columns are omitted before others become narrower than this. */
 const FAIR_WIDTH = 14;
+/** Width of a column where lines are unlimited; a longer text widens its own line only. */
+const UNLIMITED_WIDTH = 100;
 
 export interface Column {
   readonly title: string;
@@ -34,14 +36,17 @@ export function toTable(
     columns === undefined ? heads : choose(heads, requested, columns);
   const places = shown.map((head) => heads.indexOf(head));
   const natural = places.map((at) => requested[at]!);
-  const widths = columns === undefined ? natural : fit(shown, natural, columns);
+  const isUnlimited = columns === undefined;
+  const widths = isUnlimited
+    ? natural.map((width) => Math.min(width, UNLIMITED_WIDTH))
+    : fit(shown, natural, columns);
   const head = heads.map(({ title }, at) => ({
     text: title,
     isNumber: rows.length > 0 && rows.every((row) => row[at]!.isNumber),
   }));
   return [head, ...rows].map((row) =>
     places
-      .map((from, at) => pad(row[from]!, widths[at]!))
+      .map((from, at) => pad(row[from]!, widths[at]!, isUnlimited))
       .join(" ".repeat(GAP))
       .trimEnd(),
   );
@@ -93,8 +98,12 @@ function fit(
   return widths;
 }
 
-function pad({ text, isNumber }: Cell, width: number): string {
-  const cut = truncate(text, width);
+function pad(
+  { text, isNumber }: Cell,
+  width: number,
+  isUnlimited: boolean,
+): string {
+  const cut = isUnlimited ? text : truncate(text, width);
   const space = " ".repeat(Math.max(0, width - stringWidth(cut)));
   return isNumber ? space + cut : cut + space;
 }
