@@ -4,6 +4,7 @@ import t from "tap";
 import { Type } from "typebox";
 import { createAudit } from "../src/operations/audit.js";
 import { defineOperation } from "../src/operations/operation.js";
+import { Rights } from "../src/rights/rights.js";
 import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClient } from "./fake-client.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
@@ -188,4 +189,29 @@ t.test("parameters that are left out are not read to the end", async (t) => {
   t.match(entries[1], {
     parameters: { id: "v", cloudConfig: "[redacted]" },
   });
+});
+
+t.test("one user does not fill the queue of the database", async (t) => {
+  const waiting: (() => void)[] = [];
+  const { call } = setUp(
+    async () => undefined,
+    () => new Promise((resolve) => waiting.push(() => resolve("begun"))),
+  );
+  const userOf = (id: string) => ({
+    user: { id, name: id, isAdmin: false, groups: [], rights: Rights.none },
+  });
+  const change = (id: string, more: object = {}) =>
+    call("vm.change", { id: "x" }, { ...userOf(id), ...more });
+  const first = Array.from({ length: 500 }, () => change("ada"));
+  await t.rejects(change("ada"), {
+    code: "TOO_MANY_REQUESTS",
+    data: { reason: "500 changes of this user wait for the database" },
+  });
+  const others = [change("bob"), change("ada", { waitsForStore: true })];
+  t.equal(waiting.length, 502);
+  for (const begin of waiting.splice(0)) begin();
+  await Promise.all([...first, ...others]);
+  const next = change("ada");
+  waiting[0]!();
+  await t.resolves(next);
 });

@@ -9,6 +9,7 @@ import {
 import { isSecretMember, MAX_DEPTH, redact } from "../log/redact.js";
 import type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 import { RefusalLog } from "./refusal-log.js";
+import { WaitingChanges } from "./waiting-changes.js";
 
 export type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 
@@ -26,7 +27,7 @@ export interface Audit {
    * @returns to be called with the outcome. It never rejects, because the change is
    * done: an entry that cannot be written now is written later. Of calls that end with
    * a rejection many are counted in one entry, see `RefusalLog.isCounted`
-   * @throws XoError STORE_UNAVAILABLE: the change must not be made
+   * @throws XoError STORE_UNAVAILABLE, TOO_MANY_REQUESTS: the change must not be made
    */
   begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
   /**
@@ -54,6 +55,7 @@ export function createAudit(
     await store.auditChanges.end(undefined, toEntry(toChange(call), call));
   };
   const refusals = new RefusalLog(write, clock);
+  const waiting = new WaitingChanges();
   return {
     check() {
       if (store.state === "unavailable")
@@ -75,7 +77,13 @@ export function createAudit(
     },
     async begin(call) {
       const change = toChange(call);
-      const id = await store.auditChanges.begin(owner, change);
+      const { user, waitsForStore = false } = call.context;
+      const begin = () => store.auditChanges.begin(owner, change);
+      // Tasks have limits of their own.
+      const id =
+        user === undefined || waitsForStore
+          ? await begin()
+          : await waiting.run(user.id, begin);
       return async (outcome) => {
         const isCounted =
           "error" in outcome && refusals.isCounted(call, outcome.error);
