@@ -25,7 +25,7 @@ export interface CreatedRepository {
 /** A new repository in a folder of its own. */
 export async function createRepository(
   t: Test,
-  api: Pick<ApiSession, "request">,
+  api: ApiSession,
   { name = "nightly", parity = false } = {},
 ): Promise<CreatedRepository> {
   const folder = await emptyFolder(t);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { SimulatedPool } from "@xo-server/xapi-sim";
 import { ApiSession, type Answer, type Thing } from "../api-session.js";
@@ -343,3 +344,24 @@ t.test("a restore needs rights on all that it reaches", async (t) => {
     t.equal(codeOf(await eve.call(method, params)), "NO_SUCH_OBJECT", method);
   t.same(await eve.request("restoreLog.getAll"), []);
 });
+
+t.test(
+  "a restore that fails leaves neither disks nor XAPI tasks",
+  async (t) => {
+    const { api, pool, sr, store } = await open(t);
+    const { id } = await store({ d0: content(4 * MIB) });
+    const disks = pool.database.table("VDI").rows.size;
+    // XAPI starts no upload, and the control domain has the disk a moment longer.
+    const method = "http/put_import_raw_vdi";
+    pool.faults.set("http500", { value: true, method });
+    pool.failNext("VDI.destroy", "VDI_IN_USE", ["", "destroy"], { times: 2 });
+    const answer = await api.call("backup.restore", { id, sr: sr.id });
+    t.equal(codeOf(answer), "BACKUP_TRANSFER_FAILED");
+    t.equal(pool.database.table("VDI").rows.size, disks);
+    const isLeft = () =>
+      [...pool.database.records("task")].some(
+        ([, { name_label }]) => name_label === "Restore of d0",
+      );
+    while (isLeft()) await pause(50);
+  },
+);

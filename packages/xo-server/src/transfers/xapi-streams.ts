@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { destroyEndedTask } from "../tasks/destroy-ended-task.js";
+import { dropTask } from "../tasks/drop-task.js";
 import type { Source, TransferTask } from "./transfer.js";
 
 /** A stream handler of XAPI, and the label of its task. */
@@ -158,8 +159,11 @@ async function startTask(
     .catch((error: unknown) => {
       throw unwrap(error);
     });
-  // The caller gets the error from `result`.
-  void result.catch(() => undefined).then(() => destroyEndedTask(xapi, ref));
+  // The caller gets the error from `result`. A handler that was not started does not end the task.
+  void result.then(
+    () => destroyEndedTask(xapi, ref),
+    () => dropTask(xapi, ref),
+  );
   return {
     ref,
     signal,

@@ -1,6 +1,7 @@
 import type { RestoreTarget } from "@xo-server/backup";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { dropTask } from "../../tasks/drop-task.js";
 import { withStreamTask } from "../../transfers/xapi-streams.js";
 import type { Repositories } from "../repositories/repositories.js";
 
@@ -46,24 +47,6 @@ export async function dropUploads(
     );
     if (isOwn) await dropTask(xapi, ref);
   }
-}
-
-/**
- * Deletes the XAPI task of an upload of a process that has ended. XAPI completes it
- * only if data has reached its handler; it would keep a pending one for a day. Never
- * rejects.
- */
-async function dropTask(xapi: Xapi, xapiTask: Ref): Promise<void> {
-  for (const [method, ...params] of [
-    ["task.cancel"],
-    ["task.set_status", "cancelled"],
-    ["task.destroy"],
-  ] as const)
-    try {
-      await xapi.call(method, [xapiTask, ...params]);
-    } catch {
-      // It has ended and cannot be cancelled, or it no longer exists.
-    }
 }
 
 /**
