@@ -67,6 +67,15 @@ t.test(
         .getByLabel("File")
         .setInputFiles({ name: "vm.xva", mimeType: "", buffer });
       await checkViews(t, page, "the form of an import");
+      const [local] = await list("srs", "!shared? content_type:user");
+      const [home] = await list("hosts", `id:${String(local!["$container"])}`);
+      await dialog
+        .getByRole("option", {
+          name: `${String(local!["name_label"])} · ${String(home!["name_label"])}`,
+        })
+        .first()
+        .waitFor({ state: "attached" });
+      t.pass("local SRs name their host");
       await dialog.getByRole("button", { name: "Import", exact: true }).click();
       await imported("vm.xva");
       t.equal((await list("vms")).length, before.length + 1);
@@ -84,6 +93,11 @@ t.test(
       await imported("rescue.iso");
       const [vdi] = await list("vdis", `$SR:${sr!.id} name_label:/rescue/`);
       t.match(vdi, { size: STEP });
+      t.notMatch(
+        await page.getByRole("log").textContent(),
+        /Import of a VM/,
+        "the task of the previous import has no toast of its own",
+      );
     });
 
     await t.test("the page names the licenses of what it uses", async (t) => {

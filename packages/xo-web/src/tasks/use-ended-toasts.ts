@@ -10,9 +10,11 @@ import type { ServerTasks } from "./use-tasks.js";
 /** Tasks that end within this time, in ms, share one toast. */
 const GATHER_MS = 700;
 
-/** Bulk operations: their caller follows them from the start. */
+/** Bulk operations and uploads: their caller follows them from the start. */
 const haveToasts: ReadonlySet<string> = new Set([
   "bulk.run",
+  "disk.import",
+  "pool.importVm",
   "vm.createMultiple",
 ]);
 

@@ -55,10 +55,21 @@ export async function sendFile(upload: Upload): Promise<void> {
     const done = fill(says.done, { name: file.name });
     toasts.show({ id, tone: "good", text: done });
   } catch (error) {
-    const failed = fill(says.failed, { name: file.name });
-    const isPlain = error instanceof Error && error.name === "UploadError";
-    const detail = isPlain ? error.message : errorMessage(error, text);
-    toasts.show({ id, detail, tone: "bad", text: failed });
+    const { name } = file;
+    if (abort.signal.aborted)
+      toasts.show({ id, tone: "plain", text: fill(says.cancelled, { name }) });
+    else {
+      const isRefused = error instanceof UploadError;
+      const detail = isRefused
+        ? (error.reason ?? says.interrupted)
+        : errorMessage(error, text);
+      toasts.show({
+        id,
+        detail,
+        tone: "bad",
+        text: fill(says.failed, { name }),
+      });
+    }
   } finally {
     removeEventListener("beforeunload", leaving);
   }
@@ -66,6 +77,13 @@ export async function sendFile(upload: Upload): Promise<void> {
 
 class UploadError extends Error {
   override readonly name = "UploadError";
+  /** Of the server; undefined: the connection ended before its answer. */
+  readonly reason: string | undefined;
+
+  constructor(reason?: string) {
+    super(reason ?? "the upload was interrupted");
+    this.reason = reason;
+  }
 }
 
 interface Post {
@@ -78,7 +96,11 @@ interface Post {
 /** The error of a response in JSON, else the start of its text. */
 function reasonOf(response: string): string {
   try {
-    const { error } = JSON.parse(response) as { readonly error?: unknown };
+    const { error, data } = JSON.parse(response) as {
+      readonly error?: unknown;
+      readonly data?: { readonly reason?: unknown };
+    };
+    if (typeof data?.reason === "string") return data.reason;
     if (typeof error === "string") return error;
   } catch {
     // The response of a proxy, for example.
@@ -90,7 +112,7 @@ function reasonOf(response: string): string {
 function post({ path, file, onProgress, signal }: Post): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    const fail = (reason: string) => {
+    const fail = (reason?: string) => {
       reject(new UploadError(reason));
     };
     request.upload.onprogress = ({ loaded }) => {
@@ -100,11 +122,8 @@ function post({ path, file, onProgress, signal }: Post): Promise<void> {
       if (request.status < 400) resolve();
       else fail(reasonOf(request.responseText) || request.statusText);
     };
-    request.onerror = () => {
-      fail("network");
-    };
-    request.onabort = () => {
-      fail("aborted");
+    request.onerror = request.onabort = () => {
+      fail();
     };
     signal.addEventListener("abort", () => {
       request.abort();

@@ -240,6 +240,8 @@ export const actions: Messages["actions"] = {
     sent: "{sent} von {total} ({share})",
     done: "Importiert: {name}",
     failed: "Import fehlgeschlagen: {name}",
+    cancelled: "Import abgebrochen: {name}",
+    interrupted: "Die Verbindung zum Server brach während des Uploads ab.",
     noPath: "Der Server hat keine Upload-URL geliefert.",
   },
   vmware: {

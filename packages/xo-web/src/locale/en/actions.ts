@@ -231,6 +231,8 @@ export const actions = {
     sent: "{sent} of {total} ({share})",
     done: "Imported: {name}",
     failed: "Import failed: {name}",
+    cancelled: "Import cancelled: {name}",
+    interrupted: "The connection to the server was lost during the upload.",
     noPath: "The server returned no upload URL.",
   },
   vmware: {
