@@ -15,14 +15,19 @@ class FakeRequest {
   status = 0;
   statusText = "";
   responseText = "";
+  sent = "";
 
   constructor() {
     FakeRequest.last = this;
   }
 
-  open(): void {}
+  open(method: string, path: string): void {
+    this.sent = `${method} ${path}`;
+  }
 
-  send(): void {}
+  send(file: File): void {
+    this.sent += ` ${file.name}`;
+  }
 
   abort(): void {
     this.onabort();
@@ -62,6 +67,7 @@ async function started() {
 
 t.test("an upload that the user cancels is no failure", async (t) => {
   const { ended, request, toast } = await started();
+  t.equal(request.sent, "POST /api/upload vm.xva");
   request.upload.onprogress!({ loaded: 40 });
   toast().action!.run();
   await ended;
