@@ -93,5 +93,6 @@ t.test("the reason of a refused file has no prefix", async (t) => {
     data: { reason: "not a valid XVA file" },
   });
   await ended;
-  t.match(toast(), { tone: "bad", detail: "not a valid XVA file" });
+  t.equal(toast().tone, "bad");
+  t.equal(toast().detail, "not a valid XVA file");
 });
