@@ -89,7 +89,7 @@ t.test(
       t.equal(pools["p"]!.error ?? null, null, "it is not listed");
       await fetch(`${pool!.url}/sim/restart`, { method: "POST" });
       await fourth.page.until(({ pools }) => pools["p"]!.error != null);
-      t.match(fourth.server.output, /responded with HTTP 500/);
+      t.ok(await fourth.server.find(/responded with HTTP 500/));
       await setFault(pool!, "http500", false);
       await fourth.page.until(({ pools }) => pools["p"]!.staleSince == null);
       t.equal(await fourth.server.stop(), 0);
