@@ -1,22 +1,21 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Word to what to write in its place; see docs/glossary.md. Words under
+ * Words and phrases, each with what to write in its place; see docs/glossary.md. Words under
  * `remaining` are still used in places, and become enforced when they are not.
  */
-const denied = new Map(
-  Object.entries(
-    JSON.parse(
-      readFileSync(
-        new URL("../docs/denied-words.json", import.meta.url),
-        "utf8",
-      ),
-    ).enforced,
-  ),
+const { enforced, phrases } = JSON.parse(
+  readFileSync(new URL("../docs/denied-words.json", import.meta.url), "utf8"),
 );
+const denied = new Map(Object.entries(enforced));
+/** Phrases that stand for an amount, and not those before a clause with "that". */
+const patterns = Object.entries(phrases).map(([phrase, instead]) => ({
+  instead,
+  pattern: new RegExp(`\\b${phrase}\\b(?![^.,:;]*\\bthat\\b)`, "gi"),
+}));
 
 /**
- * Finds denied words in prose or in an identifier (`camelCase` and
+ * Finds denied words and phrases in prose, and words in an identifier (`camelCase` and
  * `snake_case` are split), in singular and plural.
  * @param {string} text
  * @returns {{ word: string, instead: string, index: number }[]}
@@ -30,6 +29,9 @@ export function findDeniedWords(text) {
       .find((one) => one !== undefined);
     if (instead !== undefined) found.push({ word, instead, index });
   }
+  for (const { pattern, instead } of patterns)
+    for (const { 0: word, index } of text.matchAll(pattern))
+      found.push({ word, instead, index });
   return found;
 }
 

@@ -1,5 +1,7 @@
 import type { ControlledPools } from "./controlled-pools.js";
 
+type Database = ControlledPools["pools"][number]["database"];
+
 /** Gives the pool one problem of each kind. */
 export function addProblems({ pools }: Pick<ControlledPools, "pools">) {
   const { database } = pools[0]!;
@@ -26,18 +28,7 @@ export function addProblems({ pools }: Pick<ControlledPools, "pools">) {
   const orphanSnapshot = copy({ is_a_snapshot: true });
   const missing = copy({ missing: true });
 
-  const guests = records("VM").filter(
-    ([, { is_control_domain, is_a_template, is_a_snapshot, VIFs }]) =>
-      is_control_domain === false &&
-      is_a_template === false &&
-      is_a_snapshot === false &&
-      (VIFs as string[]).length > 0,
-  );
-  const [one, other] = guests.map(([ref]) => ref);
-  const vifOf = (vm: string) =>
-    (database.get("VM", vm)["VIFs"] as string[])[0]!;
-  database.update("VIF", vifOf(one!), { MAC: "02:00:00:00:00:01" });
-  database.update("VIF", vifOf(other!), { MAC: "02:00:00:00:00:01" });
+  const [one, other] = shareMac(database);
 
   const domain = records("VM").find(([, vm]) => vm["is_control_domain"])![0];
   database.create("VBD", {
@@ -60,7 +51,7 @@ export function addProblems({ pools }: Pick<ControlledPools, "pools">) {
   const [pbd] = records("PBD").find(([, one]) => one["currently_attached"])!;
   database.update("PBD", pbd, { currently_attached: false });
 
-  database.update("VM", one!, { pending_guidances: ["restart_device_model"] });
+  database.update("VM", one, { pending_guidances: ["restart_device_model"] });
   const [otherHost] = records("host")[1]!;
   database.update("host", otherHost, {
     pending_guidances: ["restart_toolstack"],
@@ -80,8 +71,25 @@ export function addProblems({ pools }: Pick<ControlledPools, "pools">) {
     long: vdiOf(long),
     attached: vdiOf(vdiRef),
     sr: uuidOf("SR", database.get("PBD", pbd)["SR"] as string),
-    vms: [uuidOf("VM", one!), uuidOf("VM", other!)],
+    vms: [uuidOf("VM", one), uuidOf("VM", other)],
     host: uuidOf("host", otherHost),
     pool: uuidOf("pool", records("pool")[0]![0]),
   };
+}
+
+/** Gives two VMs the same MAC address. @returns their references */
+function shareMac(database: Database): readonly [string, string] {
+  const guests = [...database.records("VM")].filter(
+    ([, { is_control_domain, is_a_template, is_a_snapshot, VIFs }]) =>
+      is_control_domain === false &&
+      is_a_template === false &&
+      is_a_snapshot === false &&
+      (VIFs as string[]).length > 0,
+  );
+  const [one, other] = guests.map(([ref]) => ref);
+  const vifOf = (vm: string) =>
+    (database.get("VM", vm)["VIFs"] as string[])[0]!;
+  database.update("VIF", vifOf(one!), { MAC: "02:00:00:00:00:01" });
+  database.update("VIF", vifOf(other!), { MAC: "02:00:00:00:00:01" });
+  return [one!, other!];
 }

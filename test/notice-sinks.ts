@@ -17,7 +17,7 @@ export interface NoticeSinks {
   alarms(): string[];
   /** Number of notices at the webhook and by mail; repeated attempts count once. */
   counts(): { readonly hooks: number; readonly mails: number };
-  /** Resolves when the webhook has so many alarms, and there are as many mails as notices. */
+  /** Resolves when the webhook has this number of alarms, and there are as many mails as notices. */
   until(alarms: number): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { PoolLog } from "./rolling/pool-log.js";
 
 t.comment("timeout=3600000");
 
-/** `XO_ROLLING_POOLS=1000 XO_ROLLING_SEED=1`: so many pools, from this seed on. */
+/** `XO_ROLLING_POOLS=1000 XO_ROLLING_SEED=1`: number of pools, and their first seed. */
 const POOLS = Number(process.env["XO_ROLLING_POOLS"] ?? 40);
 const FIRST = Number(process.env["XO_ROLLING_SEED"] ?? 1);
 /** Pools that one server updates at the same time. */
@@ -33,7 +33,7 @@ interface RandomPool {
   readonly hosts: number;
   readonly vms: number;
   readonly request: Request;
-  /** HA is enabled, tolerates so many failures of hosts, and restarts so many of ten VMs, as far as the pool can. */
+  /** HA is enabled, tolerates `failures` of hosts, and restarts `protects` of ten VMs, as far as the pool can. */
   readonly ha?: { readonly failures: number; readonly protects: number };
 }
 

@@ -16,7 +16,7 @@ interface State {
   } | null;
 }
 
-/** A time of the day in UTC, so many hours from now. */
+/** A time of the day in UTC, `hours` from now. */
 function timeIn(hours: number): string {
   return new Date(Date.now() + hours * HOUR).toISOString().slice(11, 16);
 }

@@ -72,7 +72,7 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
     method: "tools",
     bootMs: Number,
     durationMs: Number,
-    hasPicture: true,
+    hasScreenshot: true,
   });
   const created = calls();
   for (const name of ["network.create", "VIF.create", "VM.start", "VM.destroy"])
@@ -82,8 +82,10 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
   t.match(shown, {
     restoreTest: { success: true, time: Number, method: "tools" },
   });
-  const picture = await api.request("backupArchive.getRestorePicture", { id });
-  const { png } = picture as { png: string };
+  const screenshot = await api.request("backupArchive.getRestoreScreenshot", {
+    id,
+  });
+  const { png } = screenshot as { png: string };
   const bytes = Buffer.from(png, "base64");
   t.equal(bytes.toString("latin1", 1, 4), "PNG");
   t.same([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [640, 400]);
@@ -126,7 +128,7 @@ t.test("a script of the guest decides where the VM has its tag", async (t) => {
   t.match(await answer({ [key]: "success" }), {
     success: true,
     method: "script",
-    hasPicture: true,
+    hasScreenshot: true,
   });
   const failure = { [key]: "failure", [`${key}-error`]: "no tables" };
   t.match(await answer(failure), {
@@ -138,7 +140,7 @@ t.test("a script of the guest decides where the VM has its tag", async (t) => {
   t.match(await api.request("backupNg.checkBackup", late), {
     success: false,
     error: "the script of the guest did not report within 1 seconds",
-    hasPicture: true,
+    hasScreenshot: true,
   });
   t.same(count(), before, "nothing is left");
 });
@@ -162,7 +164,7 @@ t.test("a job tests the newest backups of its VMs", async (t) => {
   t.match(run.vms[0], {
     vm: source.id,
     status: "success",
-    test: { archive: id, method: "tools", hasPicture: true, time: Number },
+    test: { archive: id, method: "tools", hasScreenshot: true, time: Number },
   });
   t.same(count(), before, "nothing is left");
   t.match(await api.request("jobRun.list", { types: ["restore-test"] }), {

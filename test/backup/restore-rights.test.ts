@@ -96,7 +96,7 @@ t.test("each object that a restore reaches needs its right", async (t) => {
   const download = {
     "backup.downloadDisk": { id, disk: "d0" },
     "backup.downloadVm": { id },
-    "backupArchive.getRestorePicture": { id },
+    "backupArchive.getRestoreScreenshot": { id },
   };
   const over = { "backup.restoreOver": { id, vm: source.id } };
 

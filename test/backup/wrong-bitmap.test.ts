@@ -28,7 +28,7 @@ t.test(
 
     // All blocks change; the pool reports none of them.
     write(pool, disk, 0, 8 * MIB);
-    pool.faults.set("cbtLies", 128);
+    pool.faults.set("cbtOmits", 128);
     const run = await runJob(api, id);
     t.equal(run.status, "success");
     const [found] = run.vms[0]?.repositories?.[0]?.disks ?? [];

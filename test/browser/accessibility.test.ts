@@ -42,7 +42,7 @@ t.test(
         for (const toggle of await page.locator(".toggle").all())
           await toggle.click();
         t.same(await violations(page), [], "with errors and details");
-        server.goAway();
+        server.disconnect();
         await page.getByRole("button", { name: "Retry now" }).waitFor();
         t.same(await violations(page), [], "while the server is stopped");
       });

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { WebSocketServer, type WebSocket } from "ws";
-import { ScriptedPeople } from "./scripted-people.js";
+import { ScriptedUsers } from "./scripted-users.js";
 import type { ScriptedStatus } from "./scripted-status.js";
 
 /** The strictest policy with which the page works; a less strict one would hide an inline style. */
@@ -35,9 +35,9 @@ export interface ScriptedServer {
   patch(patch: object, base?: number): void;
   /** Sends a notification. */
   notify(method: string, params?: object): void;
-  /** Closes all connections, and accepts no new ones until `comeBack`. */
-  goAway(): void;
-  comeBack(): void;
+  /** Closes all connections, and accepts no new ones until `reconnect`. */
+  disconnect(): void;
+  reconnect(): void;
   stop(): Promise<void>;
 }
 
@@ -55,50 +55,28 @@ export async function startScriptedServer(
   let status = first;
   let revision = 1;
   let subscriptions = 0;
-  let away = false;
+  let isDisconnected = false;
   const sockets = new Set<WebSocket>();
-  const people = new ScriptedPeople();
+  const users = new ScriptedUsers();
   const http = createServer((request, response) => {
     if (request.url?.startsWith("/rest/") === true)
-      void people.answer(request, response);
+      void users.answer(request, response);
     else void serveFile(root, request, response);
   });
   const webSockets = new WebSocketServer({ noServer: true });
 
   http.on("upgrade", (request, socket: Socket, head) => {
-    if (away) socket.destroy();
+    if (isDisconnected) socket.destroy();
     else
       webSockets.handleUpgrade(request, socket, head, (page) => {
-        greet(page);
+        sockets.add(page);
+        page.on("close", () => sockets.delete(page));
+        respond(page, answers, () => {
+          subscriptions += 1;
+          return { revision, status };
+        });
       });
   });
-
-  function greet(page: WebSocket): void {
-    sockets.add(page);
-    page.on("close", () => sockets.delete(page));
-    page.on("message", (data: Buffer) => {
-      const { id, method, params } = JSON.parse(data.toString("utf8")) as {
-        id: number;
-        method: string;
-        params: Record<string, unknown>;
-      };
-      const answer = answers[method];
-      if (answer !== undefined) {
-        const result = answer(params);
-        page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
-        return;
-      }
-      if (method !== "status.subscribe") {
-        const result = method === "session.signOut" ? true : { email: "ada" };
-        page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
-        return;
-      }
-      subscriptions += 1;
-      page.send(
-        JSON.stringify({ jsonrpc: "2.0", id, result: { revision, status } }),
-      );
-    });
-  }
 
   function broadcast(params: object): void {
     const text = JSON.stringify({ jsonrpc: "2.0", method: "status", params });
@@ -125,12 +103,12 @@ export async function startScriptedServer(
       const text = JSON.stringify({ jsonrpc: "2.0", method, params });
       for (const page of sockets) page.send(text);
     },
-    goAway() {
-      away = true;
+    disconnect() {
+      isDisconnected = true;
       for (const page of sockets) page.terminate();
     },
-    comeBack() {
-      away = false;
+    reconnect() {
+      isDisconnected = false;
     },
     async stop() {
       for (const page of sockets) page.terminate();
@@ -138,6 +116,29 @@ export async function startScriptedServer(
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+/** Responds to the calls of a page. @param subscribe the result of `status.subscribe` */
+function respond(
+  page: WebSocket,
+  answers: ScriptedAnswers,
+  subscribe: () => unknown,
+): void {
+  const results: ScriptedAnswers = {
+    "status.subscribe": subscribe,
+    "session.signOut": () => true,
+    ...answers,
+  };
+  page.on("message", (data: Buffer) => {
+    const { id, method, params } = JSON.parse(data.toString("utf8")) as {
+      id: number;
+      method: string;
+      params: Record<string, unknown>;
+    };
+    const resultOf = results[method];
+    const result = resultOf ? resultOf(params) : { email: "ada" };
+    page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
 }
 
 async function serveFile(

@@ -64,11 +64,11 @@ t.test(
         await page.evaluate(() => {
           document.body.dataset["same"] = "yes";
         });
-        server.goAway();
+        server.disconnect();
         await page.getByRole("button", { name: "Retry now" }).waitFor();
         await page.locator(".page.old").waitFor();
         t.ok(await page.getByText("63,973").first().isVisible());
-        server.comeBack();
+        server.reconnect();
         const retry = page.getByRole("button", { name: "Retry now" });
         // On a slow machine the page may have retried by itself before it is clicked.
         await Promise.any([
@@ -263,7 +263,7 @@ function countMutations(): { rows: Set<Element> } {
   return counter;
 }
 
-/** Waits until the list has so many rows. */
+/** Waits until the list has this number of rows. */
 async function rows(page: Page, count: number): Promise<void> {
   await page.waitForFunction(
     (count) => document.querySelectorAll(".pool").length === count,

@@ -23,7 +23,7 @@ const skip = bin === undefined && "PostgreSQL is not installed";
 /** `XO_CLUSTER_HISTORIES` histories are tested, from the seed `XO_CLUSTER_SEED` on. */
 const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
-/** `XO_CLUSTER_KILLS=25`: so many kills in each history, and no other faults. */
+/** `XO_CLUSTER_KILLS=25`: number of kills in each history, and no other faults. */
 const KILLS = Number(process.env["XO_CLUSTER_KILLS"] ?? 0);
 const FAULTS_IN_HISTORY = KILLS || 8;
 /** `XO_CLUSTER_DATABASE=1` adds crashes of PostgreSQL: a history then takes several minutes. */

@@ -12,7 +12,7 @@ const bin = findPostgres();
 const skip = bin === undefined && "PostgreSQL is not installed";
 
 /**
- * Leases so long that none is renewed, checked or expires during the test: changes
+ * Leases that are long enough that none is renewed, checked or expires during the test: changes
  * are caused by the hand-over and its notification.
  */
 const SETTINGS =

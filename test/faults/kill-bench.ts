@@ -10,10 +10,10 @@ import type { Random } from "./seeded-random.js";
 
 const LISTENING = /Web server listening on http:\/\/(\S+)/;
 const PASSWORD = "correct horse";
-/** The kill follows at most so many acknowledged writes of the run, and so many ms. */
+/** Acknowledged writes of the run, and ms, that the kill follows at most. */
 const MAX_WRITES = 40;
 const MAX_WRITING_MS = 50;
-/** A start that is killed as well: after at most so many ms. */
+/** A start that is killed as well: after this number of ms at most. */
 const MAX_STARTING_MS = 700;
 
 export interface KillResult {

@@ -69,7 +69,7 @@ export class FuzzLoop {
     if (this.#corpus.length === 0) this.#corpus.push(Buffer.from("0"));
   }
 
-  /** Runs so many mutated inputs. */
+  /** Runs this number of mutated inputs. */
   async run(count: number): Promise<void> {
     const material = { words, corpus: this.#corpus };
     for (let i = 0; i < count; i++) {

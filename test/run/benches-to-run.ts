@@ -4,7 +4,7 @@ import { git } from "./git.js";
 // node test/dist/run/benches-to-run.js REVISION BENCH...
 // Prints the benches of which CI makes a short run, one a line, in the order given.
 
-/** Of the benches whose own code has not changed, one in so many runs. */
+/** Of the benches whose own code has not changed, a run has one in this number. */
 const TURNS = 3;
 
 /** What all benches depend on. */

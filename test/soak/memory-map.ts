@@ -18,7 +18,7 @@ interface Mapping {
   readonly rss: number;
 }
 
-/** glibc reserves so much for each arena but the first, at a multiple of it. */
+/** Bytes that glibc reserves for each arena but the first, at a multiple of them. */
 const ARENA_BYTES = 64 * 2 ** 20;
 
 /** Reads `/proc/PID/smaps`. */

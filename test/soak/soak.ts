@@ -29,7 +29,7 @@ const { values } = parseArgs({
     clients: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
     out: { type: "string", default: join(root, "docs", "benchmarks") },
-    /** Visits and pauses of clients are so many times shorter. */
+    /** Factor by which visits and pauses of clients are shorter. */
     pace: { type: "string", default: "1" },
     visits: { type: "string", default: Object.keys(visitKinds).join(",") },
     /** Mean time between two faults, in seconds; each lasts a fifth of it. 0: none. */

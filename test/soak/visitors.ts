@@ -64,7 +64,7 @@ export interface VisitorOptions extends Pick<
 > {
   /** Key of `visitKinds`. */
   readonly kind: string;
-  /** Visits and pauses are so many times shorter. */
+  /** Factor by which visits and pauses are shorter. */
   readonly pace: number;
   readonly signal: AbortSignal;
   readonly visits: Visits;

@@ -60,7 +60,7 @@ export class RawSocket {
     return { firstMs, totalMs: performance.now() - start };
   }
 
-  /** Resolves when so many messages have come since the socket was opened. */
+  /** Resolves when this number of messages has been received since the socket was opened. */
   async until(messages: number): Promise<void> {
     if (this.counter.messages >= messages) return;
     await new Promise<void>((resolve) => {

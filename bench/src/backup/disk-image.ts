@@ -22,6 +22,7 @@ export async function createImage(path: string, used: number): Promise<void> {
     let filled = 0;
     for await (const source of systemFiles()) {
       if (done >= used) break;
+      // A file that this user may not read is left out.
       const input = await open(source, constants.O_RDONLY).catch(() => null);
       if (input === null) continue;
       try {
@@ -93,6 +94,7 @@ async function* systemFiles(): AsyncGenerator<string> {
 }
 
 async function* filesBelow(folder: string): AsyncGenerator<string> {
+  // So is a folder.
   const entries = await readdir(folder, { withFileTypes: true }).catch(
     () => [],
   );

@@ -23,7 +23,7 @@ export async function pressKeys(
   return delays;
 }
 
-/** @param bytes at least so many are transferred @returns bytes per second */
+/** @param bytes number that is transferred at least @returns bytes per second */
 export async function fetchPictures(
   console: ConsoleEnd,
   bytes: number,

@@ -8,7 +8,7 @@ export interface ExportedDisk {
   readonly url: string;
 }
 
-/** Makes a disk of so many bytes on the pool's default SR, by XAPI's own calls. */
+/** Creates a disk of this size in bytes on the pool's default SR, by XAPI's own calls. */
 export async function makeDisk(
   { url, user, password }: PoolAddress,
   bytes: number,

@@ -15,7 +15,7 @@ export async function restartServer(simulator: Simulator): Promise<Figures> {
     await writeFile(config, configText(simulator, folder));
     const objects = await load(new ServerProcess(config));
     await simulator.stop();
-    return await comeBack(new ServerProcess(config), objects);
+    return await startAgain(new ServerProcess(config), objects);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -36,7 +36,7 @@ async function load(server: ServerProcess): Promise<number> {
   }
 }
 
-async function comeBack(
+async function startAgain(
   server: ServerProcess,
   objects: number,
 ): Promise<Figures> {

@@ -5,7 +5,7 @@ import { createCoreWaitReader } from "./core-wait.js";
 export interface Blocks {
   readonly longestMs: number;
   readonly longestOwnMs: number;
-  /** Own blocks longer than so many milliseconds. */
+  /** Number of own blocks longer than this time, in ms. */
   readonly over5: number;
   readonly over10: number;
   readonly over20: number;

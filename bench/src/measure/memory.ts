@@ -16,7 +16,7 @@ export function peakRssBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-/** Forgets the peak so far (starting up node is not what is measured); does nothing where the system cannot. */
+/** Resets the peak, so that the start of Node.js is not measured; without effect where the system cannot. */
 export function resetPeakRss(): void {
   try {
     writeFileSync("/proc/self/clear_refs", "5");

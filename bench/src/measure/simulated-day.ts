@@ -18,7 +18,7 @@ export class Hours {
     this.#random = random;
   }
 
-  /** Resolves when so many changes have been made and taken. */
+  /** Resolves when this number of changes has been made and received. */
   async pass(changes: number): Promise<void> {
     this.#left = changes;
     const done = new Promise<void>((resolve) => (this.#whenDone = resolve));

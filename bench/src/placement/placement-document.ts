@@ -87,7 +87,7 @@ function survivalPart(results: readonly Result[]): string[] {
   if (results.length === 0) return [];
   return [
     "## Failures survived",
-    "64 hosts with 5,000 VMs that all have to restart, and so much of the memory in use: may any so many hosts die? Either each set of hosts is planned, or a bound proves it for all sets at once.",
+    "64 hosts with 5,000 VMs that all have to restart, and this share of the memory in use: may any set of this number of hosts fail? Either each set of hosts is planned, or a bound proves it for all sets at once.",
     table(survivalColumns, results),
   ];
 }

@@ -21,7 +21,7 @@ export interface Row<Section extends string, Job> {
   readonly section: Section;
   readonly name: string;
   readonly job: Job;
-  /** So many runs are enough. */
+  /** Maximum number of runs. */
   readonly most: number;
 }
 

@@ -57,7 +57,7 @@ export function rowName({ mode, place, kind }: Row): string {
 
 /**
  * How many runs a row is worth: one that takes long is measured less often,
- * since its relative spread is small and its minutes are dear.
+ * since its relative spread is small and its runs take minutes.
  */
 export function runCount(firstMs: number, runs: number): number {
   if (firstMs > 10_000) return Math.min(runs, 2);

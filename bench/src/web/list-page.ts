@@ -10,7 +10,7 @@ import {
 
 /** A name of a VM in the list, which leads to its page. */
 const ROW = 'a[href^="#/vms/"]';
-/** So many rows are a list. */
+/** Number of rows that make a list. */
 const ROWS = 15;
 /** Timeout of everything that the page is waited for, in ms: a server that has just been started loads its pools first. */
 const TIMEOUT_MS = 120_000;

@@ -27,7 +27,7 @@ function apply(
   if (change % 3 === 0) remove(`OpaqueRef:${(change * 104729 + 1) % OBJECTS}`);
 }
 
-/** All objects after so many changes. */
+/** All objects after this number of changes. */
 export function stateAfter(changes: number): Record<string, object> {
   const state = new Map<string, object>();
   for (let change = 1; change <= changes; change++)

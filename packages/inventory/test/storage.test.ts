@@ -155,7 +155,7 @@ t.test("records that are not strict JSON are read all the same", async (t) => {
 t.test(
   "no turn takes longer than a slice, for any number of pools",
   async (t) => {
-    // A clock that moves with each look: a slice is so many looks.
+    // A clock that advances with each reading: a slice ends after some readings.
     let looks = 0;
     const turns: number[] = [];
     let longestBatch = 0;

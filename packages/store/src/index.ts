@@ -116,9 +116,9 @@ export type {
   Privileges,
 } from "./repositories/privileges.js";
 export type {
-  RestorePicture,
-  RestorePictures,
-} from "./repositories/restore-pictures.js";
+  RestoreScreenshot,
+  RestoreScreenshots,
+} from "./repositories/restore-screenshots.js";
 export type {
   NewResourceSet,
   ResourceSet,

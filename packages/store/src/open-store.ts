@@ -81,7 +81,7 @@ async function startStore(
     source,
     async reseal(unit) {
       await repositories.audit.reseal(unit);
-      await repositories.restorePictures.reseal(unit);
+      await repositories.restoreScreenshots.reseal(unit);
     },
   });
   const synchronizer = new CacheSynchronizer(

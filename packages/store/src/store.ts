@@ -26,7 +26,7 @@ import type { OneTimeUses } from "./repositories/one-time-uses.js";
 import type { PlacementRules } from "./repositories/placement-rules.js";
 import type { Plugins } from "./repositories/plugins.js";
 import type { Privileges } from "./repositories/privileges.js";
-import type { RestorePictures } from "./repositories/restore-pictures.js";
+import type { RestoreScreenshots } from "./repositories/restore-screenshots.js";
 import type { ResourceSets } from "./repositories/resource-sets.js";
 import type { Roles } from "./repositories/roles.js";
 import type { Schedules } from "./repositories/schedules.js";
@@ -44,7 +44,7 @@ import type { Seals } from "./secrets/seals.js";
  * The persistent data of the server.
  *
  * Reads are synchronous, from a cache, except for tasks, runs of jobs and of the
- * load balancer, archives of backups with their pictures, alarms, leases and the audit log, which are in the database only. A
+ * load balancer, archives of backups with their screenshots, alarms, leases and the audit log, which are in the database only. A
  * change resolves when it is on disk. While the database is unreachable, reads
  * from the cache work, everything else throws XoError STORE_UNAVAILABLE at once,
  * and the store reconnects by itself. A change in progress at the moment of the
@@ -75,7 +75,7 @@ export interface Store {
   readonly balancerRuns: BalancerRuns;
   readonly backupRepositories: BackupRepositories;
   readonly backupArchives: BackupArchives;
-  readonly restorePictures: RestorePictures;
+  readonly restoreScreenshots: RestoreScreenshots;
   readonly clusterServers: ClusterServers;
   readonly leases: Leases;
   readonly adoptions: Adoptions;

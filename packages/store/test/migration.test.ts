@@ -171,7 +171,9 @@ t.test("alarm rules of release 0.1 get the current names", async (t) => {
   await (await openStore(options)).close();
   const mail = { id: "m", kind: "e-mail", addresses: ["a@example.org"] };
   const bodies = {
+    // oxlint-disable-next-line wording/denied-words -- a name of release 0.1
     old: { on: { kind: "pool" }, sendTo: [mail], tellsEnd: false },
+    // oxlint-disable-next-line wording/denied-words -- a name of release 0.1
     both: { sendTo: [mail], targets: [], tellsEnd: true, notifyOnClear: false },
     current: { targets: [mail], on: { kind: "task", filter: "name:sendTo" } },
   };

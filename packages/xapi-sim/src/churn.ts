@@ -12,7 +12,7 @@ export const CHANGED_AT = "sim:changed_at";
 const TICK_MS = 10;
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-/** Bounds what churn itself leaves lying about: a busy pool has a task for so many VMs. */
+/** Bounds the objects that churn leaves behind: a busy pool has one task for this number of VMs. */
 const VMS_PER_TASK = 25;
 const MIN_TASKS = 4;
 const MAX_TASKS = 200;

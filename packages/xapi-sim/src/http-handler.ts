@@ -76,7 +76,7 @@ export interface HttpHandler {
   /** Name of the realm in 401 answers: `get_export`, as in the datamodel's httpActions. */
   readonly name: string;
   readonly method: "GET" | "PUT" | "POST" | "CONNECT";
-  /** Matched as prefix; the longest match wins. */
+  /** Matched as prefix; the longest match is used. */
   readonly path: string;
   /**
    * `none`: no credentials required. Default: session (cookie, query), pool secret or Basic,

@@ -14,7 +14,7 @@ export interface PoolContext {
   addressOf(hostRef: string): string | undefined;
   /** `http://127.0.0.1:8080` of the member, or of the coordinator where it has no listener. */
   urlOf(hostRef: string): string;
-  /** Does something in so many milliseconds at the pool's pace, unless the pool stops before. */
+  /** Does something after this time in ms, at the pool's pace, unless the pool stops before. */
   later(ms: number, work: () => void): void;
   /** Whether the host's listener answers; a coordinator that stops loses its sessions. */
   setReachable(hostRef: string, reachable: boolean): void;
@@ -64,5 +64,5 @@ export type OperationHandler = (
   params: readonly XapiValue[],
 ) => unknown;
 
-/** Handlers by message name. They win over the implied messages of the same name. */
+/** Handlers by message name. They take precedence over the implied messages of the same name. */
 export type OperationTable = Readonly<Record<string, OperationHandler>>;

@@ -73,7 +73,7 @@ export interface SimulatedPool {
     params?: readonly string[],
     conditions?: InjectionConditions,
   ): void;
-  /** The next call of a message takes so many milliseconds more. */
+  /** The next call of a message takes longer, by this number of milliseconds. */
   slowNext(
     method: string,
     delayMs: number,

@@ -209,7 +209,7 @@ t.test("a fault hides changed blocks", async (t) => {
   const one = await snapshotOf(disk, vdi);
   for (let block = 0; block < 8; block++) write(disk, vdi, block * KiB64);
   const two = await snapshotOf(disk, vdi);
-  state.faults.set("cbtLies", { value: 3, times: 1 });
+  state.faults.set("cbtOmits", { value: 3, times: 1 });
   const count = async () =>
     [...hex(await call("VDI.list_changed_blocks", one, two))]
       .map(

@@ -178,7 +178,7 @@ t.test("a flaky pool fails some operations with XAPI's errors", async (t) => {
   )!;
   const codes = new Set<string>();
   let successes = 0;
-  // References are random, and failures depend on them: none of so many fails once in 10,000 runs.
+  // References are random, and failures depend on them: that none of these fails happens once in 10,000 runs.
   for (let i = 0; i < 300; i++)
     await client.call("VM.clone", vm, `clone ${i}`).then(
       () => successes++,

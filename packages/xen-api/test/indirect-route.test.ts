@@ -11,7 +11,7 @@ const certificate = makeLoopbackCertificate();
 const other = makeLoopbackCertificate();
 const POOL_IS_DOWN = "the pool is down for all";
 
-/** The network between a client and a pool. While it drops, connections are accepted by nobody. */
+/** The network between a client and a pool. While it drops, no connection is accepted. */
 class Network {
   isDropping = false;
   readonly #target: number;

@@ -30,7 +30,7 @@ async function connectKnowingHosts(t: Test, script: FakeScript) {
   return { old, clock, xapi };
 }
 
-/** Lets so many ms pass, and what happens then reach the other side. */
+/** Lets the time pass, and what happens then reach the other side. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
   clock.advance(ms);
   for (let i = 0; i < 50; i++)

@@ -101,7 +101,7 @@ export class FakeServer {
   }
 
   /** As a server that is stopping. */
-  goAway(): void {
+  closeAll(): void {
     for (const socket of this.sockets) socket.close(1001, "stopping");
   }
 

@@ -138,7 +138,7 @@ t.test(
     };
     const cli = new Cli(t, ["watch", "VM", "--json"], { env, delay });
     await cli.until(({ out }) => out.includes("ready"));
-    server.goAway();
+    server.closeAll();
     await cli.until(({ out }) => /ready[^]*ready/.test(out));
     t.same(delays, [50]);
   },

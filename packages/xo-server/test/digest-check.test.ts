@@ -40,7 +40,7 @@ t.test(
       await settle();
       t.same(verified, [["p", ["VDI", "SR"]]]);
       t.match(lines, [
-        /^p: after the same events, the digests of server xo2 are others \(VDI, SR\)/,
+        /^p: after the same events, the digests of server xo2 differ \(VDI, SR\)/,
         expected,
       ]);
       t.same(check.figures, { compared: 1, different: 1 });

@@ -1,7 +1,7 @@
 import t from "tap";
 import { createTimes } from "../src/schedules/times.js";
 
-/** So many times after that one, in ISO 8601 without seconds. */
+/** The next times after that one, in ISO 8601 without seconds. */
 function after(cron: string, zone: string, start: string, count: number) {
   const times = createTimes(cron, zone);
   const found: string[] = [];

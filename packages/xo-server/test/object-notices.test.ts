@@ -170,7 +170,7 @@ t.test(
     t.same(fake.followed, []);
     notices.forget(script);
     clock.pass(1);
-    t.same(fake.followed, [], "nobody needs them");
+    t.same(fake.followed, [], "no client needs them");
     notices.follow(client);
     clock.pass(3_000);
     t.same([...new Set(fake.followed)], ["VM", "host", "SR"]);

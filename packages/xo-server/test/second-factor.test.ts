@@ -99,7 +99,7 @@ t.test(
     const names = (await admin.request("system.listMethods")) as string[];
     t.ok(names.length > 300);
     const codeOf = async (client: TestClient, name: string) => {
-      // A client may send so many messages in a second.
+      // The number of messages of a client per second is limited.
       clock.pass(100);
       const { error } = await client.call(name, {});
       return ((error?.data ?? {}) as { code?: string }).code;

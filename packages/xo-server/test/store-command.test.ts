@@ -147,7 +147,7 @@ t.test("the audit log is verified", async (t) => {
     text: "audit log intact: 2 entries\n",
   });
   const file = await readFile(join(data, "store.db"));
-  t.notOk(file.includes("hunter22"), "no password lies there");
+  t.notOk(file.includes("hunter22"), "the file contains no password");
 });
 
 t.test("a configuration is exported and imported", async (t) => {

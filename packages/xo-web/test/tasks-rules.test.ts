@@ -257,7 +257,7 @@ t.test("names of tasks of the server are in the language of the page", (t) => {
   t.end();
 });
 
-t.test("tasks of a pool tell what is rebooted, as they link to a host", (t) => {
+t.test("tasks of a pool show what is rebooted, as they link to a host", (t) => {
   const named = (name: string) =>
     taskName({ name, source: "pool", object: { type: "host", id: "h" } }, en);
   t.equal(named("Async.VM.clean_reboot"), "Reboot (VM)");

@@ -12,7 +12,7 @@ import { openSync, readSync, writeFileSync } from "node:fs";
 export interface ServerBlocks {
   readonly longestMs: number;
   readonly longestOwnMs: number;
-  /** Own blocks longer than so many milliseconds. */
+  /** Number of own blocks longer than this time, in ms. */
   readonly over5: number;
   readonly over10: number;
 }

@@ -108,7 +108,7 @@ function zstd(): Codec {
     : webAssemblyCodec(new ZstdThreads()));
 }
 
-/** So much is compressed in this thread: an incremental backup of little. */
+/** Bytes that are compressed in this thread: a small incremental backup. */
 const COMPRESSED_INLINE = 16 * 1024 * 1024;
 
 /**
@@ -129,7 +129,7 @@ export function allocateForChunks(size: number): Buffer {
   return isNative ? Buffer.allocUnsafeSlow(size) : allocateAligned(size);
 }
 
-/** From so many bytes on, computing an id takes longer than handing it to a thread. */
+/** From this number of bytes on, computing an id takes longer than handing it to a thread. */
 const IDENTIFIED_BY_THREAD = 256 * 1024;
 
 /**

@@ -46,5 +46,5 @@ export function checkpointFile(sequence: number): string {
   return `checkpoints/${String(sequence).padStart(10, "0")}`;
 }
 
-/** The state after every so many entries is stored, so that opening reads few files. */
+/** The state is stored each time this number of entries was added, so that opening reads few files. */
 export const CHECKPOINT_INTERVAL = 64;

@@ -90,7 +90,7 @@ function blockContents(extents: readonly Extent[]): Map<number, string> {
   return contents;
 }
 
-/** Appends blocks of a region, joined; what lies behind the end of the disk is left out. */
+/** Appends blocks of a region, joined; what is behind the end of the disk is left out. */
 function addRanges(
   ranges: ByteRange[],
   {

@@ -41,7 +41,7 @@ export class SharedStream {
       get isOrdered() {
         return stream.isOrdered;
       },
-      // The same for all readers: none goes on to the next disk before the stream has ended.
+      // The same for all readers: none continues with the next disk before the stream has ended.
       ...(stream.position && { position: stream.position }),
       parts: () => this.#parts(reader),
     };

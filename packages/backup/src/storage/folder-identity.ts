@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderError } from "./folder-error.js";
 
-/** Tells the repository when a file system is mounted again, with another device number. */
+/** Identifies the repository when a file system is mounted again, with another device number. */
 const MARKER = "repository.json";
 
 interface Identity {

@@ -173,7 +173,7 @@ async function readChunk(
   { content, offset }: ChunkContent,
   plain: Buffer,
 ): Promise<boolean> {
-  // What lies behind the end of the disk is zero in the last block.
+  // What is behind the end of the disk is zero in the last block.
   const length = Math.min(plain.length, content.size - offset);
   try {
     await content.read(offset, plain.subarray(0, length));

@@ -1,6 +1,6 @@
 import { isConflict } from "../errors.js";
 
-/** A backup is repeated so often when garbage collection was faster. */
+/** Repetitions of a backup at most, when garbage collection was faster. */
 const ATTEMPTS = 3;
 
 /** @throws what `write` throws, a conflict after the last attempt */

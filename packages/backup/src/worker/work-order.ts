@@ -83,7 +83,7 @@ export interface BackupDisk {
   readonly delta?: true;
   /** Share of the blocks without changes that are compared with the base, 0 to 1; default 0.01. */
   readonly compareSample?: number;
-  /** Limits it to so many bytes for each changed byte, but 16 blocks at least, or parts of them; default 0.08, and no limit if `compareSample` is set. */
+  /** Limits it to this number of bytes for each changed byte, but 16 blocks at least, or parts of them; default 0.08, and no limit if `compareSample` is set. */
   readonly comparePerChanged?: number;
 }
 

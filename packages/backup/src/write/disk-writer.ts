@@ -103,7 +103,7 @@ export class DiskWriter {
     return intersectRuns(runs, allocated);
   }
 
-  /** Reads whole blocks; what lies behind the end of the disk is zero. */
+  /** Reads whole blocks; what is behind the end of the disk is zero. */
   async #read(offset: number, into: Buffer): Promise<void> {
     const { signal, waitForRate } = this.#context;
     signal?.throwIfAborted();

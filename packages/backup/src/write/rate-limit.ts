@@ -5,7 +5,7 @@ const BURST_MS = 200;
 
 /**
  * A limit of bytes a second.
- * @returns a function that resolves when so many further bytes are allowed
+ * @returns a function that resolves when this number of further bytes is allowed
  */
 export function createRateLimit(
   bytesPerSecond: number | undefined,

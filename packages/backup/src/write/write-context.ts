@@ -11,7 +11,7 @@ export interface WriteContext {
   readonly signal: AbortSignal | undefined;
   /** Called often. */
   readonly onProgress: () => void;
-  /** Resolves when so many bytes may be read. */
+  /** Resolves when this number of bytes may be read. */
   readonly waitForRate: (bytes: number) => Promise<void> | undefined;
   /** From 0 to 1, below 1. */
   readonly random: () => number;

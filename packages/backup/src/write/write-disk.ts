@@ -30,7 +30,7 @@ export interface DiskInput {
   readonly allocated?: readonly Range[];
   /** Share of what is not in `changed` that is compared with the base, 0 to 1; default 0. */
   readonly compareSample?: number;
-  /** Limits it to so many bytes for each changed byte, but see `SampleChoice`; default: no limit. */
+  /** Limits it to this number of bytes for each changed byte, but see `SampleChoice`; default: no limit. */
   readonly comparePerChanged?: number;
 }
 

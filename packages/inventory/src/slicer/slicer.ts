@@ -33,7 +33,7 @@ const PRIORITIES = ["normal", "bulk", "background"] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /**
- * While there is work of a higher priority, one of so many slices begins with work
+ * While there is work of a higher priority, one of this number of slices begins with work
  * of this one, so that it advances in a server that is never idle, too.
  */
 const ONE_SLICE_IN: Readonly<Record<Priority, number>> = {

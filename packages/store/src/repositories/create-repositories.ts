@@ -25,7 +25,7 @@ import { PlacementRules } from "./placement-rules.js";
 import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
 import { Reservations } from "./reservations.js";
-import { RestorePictures } from "./restore-pictures.js";
+import { RestoreScreenshots } from "./restore-screenshots.js";
 import { ResourceSets } from "./resource-sets.js";
 import { Roles } from "./roles.js";
 import { Schedules } from "./schedules.js";
@@ -67,7 +67,7 @@ export function createRepositories(context: RepositoryContext) {
     balancerRuns: new BalancerRuns(context),
     backupRepositories: new BackupRepositories(context),
     backupArchives: new BackupArchives(context),
-    restorePictures: new RestorePictures(context),
+    restoreScreenshots: new RestoreScreenshots(context),
     clusterServers: new ClusterServers(context),
     leases: new Leases(context),
     adoptions: new Adoptions(context),

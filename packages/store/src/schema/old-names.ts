@@ -29,6 +29,7 @@ const stops = {
  */
 const names = {
   alarm_rules: {
+    // oxlint-disable-next-line wording/denied-words -- a name of release 0.1
     members: { sendTo: "targets", tellsEnd: "notifyOnClear" },
   },
   placement_rules: {

@@ -45,7 +45,7 @@ export interface Tables {
   balancer_runs: BalancerRunRow;
   backup_repositories: BackupRepositoryRow;
   backup_archives: BackupArchiveRow;
-  restore_pictures: RestorePictureRow;
+  restore_pictures: RestoreScreenshotRow;
   cluster_servers: ClusterServerRow;
   leases: LeaseRow;
   tasks: TaskRow;
@@ -340,7 +340,7 @@ export interface BackupArchiveRow {
   body_json: string;
 }
 
-export interface RestorePictureRow {
+export interface RestoreScreenshotRow {
   /** Id of the archive. */
   id: string;
   repository_id: string;

@@ -7,7 +7,7 @@ export const sealContext = {
   alarmRule: (id: string) => `alarm_rules/secret/${id}`,
   cloudConfig: (id: string) => `cloud_configs/template/${id}`,
   backupRepository: (id: string) => `backup_repositories/credentials/${id}`,
-  restorePicture: (id: string) => `restore_pictures/picture/${id}`,
+  restoreScreenshot: (id: string) => `restore_pictures/picture/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 

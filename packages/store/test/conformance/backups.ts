@@ -74,36 +74,52 @@ export async function testBackups(t: Test, harness: StoreHarness) {
     t.same(await backupArchives.list(), [all[1]], "they go with it");
   });
 
-  t.test("pictures of restore tests are encrypted, and bounded", async (t) => {
-    const bench = await createBench(t, harness);
-    const store = await bench.open();
-    const { backupRepositories, backupArchives, restorePictures } = store;
-    const url = "file:///mnt/backups";
-    const added = await backupRepositories.add({
-      name: "a",
-      url,
-      credentials: {},
-    });
-    const picture = (time: number) => ({
-      id: `${added.id}/${time}`,
-      repository: added.id,
-      time,
-      png: `picture ${time}`,
-    });
-    for (let time = 1; time <= 201; time++)
-      await restorePictures.put(picture(time));
-    t.equal(await restorePictures.get(picture(1).id), undefined, "too old");
-    await restorePictures.put({ ...picture(2), png: "again", time: 300 });
-    t.match(await restorePictures.get(picture(2).id), { png: "again" });
-    await store.rotateKey();
-    t.same(await restorePictures.get(picture(3).id), picture(3));
-    const again = await bench.open();
-    t.same(await again.restorePictures.get(picture(3).id), picture(3));
-    const large = { ...picture(4), png: "x".repeat(300_000) };
-    await t.rejects(restorePictures.put(large), { code: "VALUE_TOO_LARGE" });
-    await backupArchives.delete([picture(3).id]);
-    t.equal(await restorePictures.get(picture(3).id), undefined);
-    await backupRepositories.delete(added.id);
-    t.equal(await restorePictures.get(picture(4).id), undefined);
-  });
+  t.test(
+    "screenshots of restore tests are encrypted, and bounded",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const store = await bench.open();
+      const { backupRepositories, backupArchives, restoreScreenshots } = store;
+      const url = "file:///mnt/backups";
+      const added = await backupRepositories.add({
+        name: "a",
+        url,
+        credentials: {},
+      });
+      const screenshot = (time: number) => ({
+        id: `${added.id}/${time}`,
+        repository: added.id,
+        time,
+        png: `screenshot ${time}`,
+      });
+      for (let time = 1; time <= 201; time++)
+        await restoreScreenshots.put(screenshot(time));
+      t.equal(
+        await restoreScreenshots.get(screenshot(1).id),
+        undefined,
+        "too old",
+      );
+      await restoreScreenshots.put({
+        ...screenshot(2),
+        png: "again",
+        time: 300,
+      });
+      t.match(await restoreScreenshots.get(screenshot(2).id), { png: "again" });
+      await store.rotateKey();
+      t.same(await restoreScreenshots.get(screenshot(3).id), screenshot(3));
+      const again = await bench.open();
+      t.same(
+        await again.restoreScreenshots.get(screenshot(3).id),
+        screenshot(3),
+      );
+      const large = { ...screenshot(4), png: "x".repeat(300_000) };
+      await t.rejects(restoreScreenshots.put(large), {
+        code: "VALUE_TOO_LARGE",
+      });
+      await backupArchives.delete([screenshot(3).id]);
+      t.equal(await restoreScreenshots.get(screenshot(3).id), undefined);
+      await backupRepositories.delete(added.id);
+      t.equal(await restoreScreenshots.get(screenshot(4).id), undefined);
+    },
+  );
 }

@@ -123,7 +123,7 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     t.same(
       await leases.listFree(ada),
       [{ subject: "jobs", expiresInMs: 0 }],
-      "nobody has lost it",
+      "no server has lost it",
     );
   });
 

@@ -139,6 +139,7 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
       const on = { kind: "pool" };
       await source.alarmRules.create({
         name: "r",
+        // oxlint-disable-next-line wording/denied-words -- a name of release 0.1
         body: { on, sendTo: targets, tellsEnd: false },
         secret: { m: "RULESECRET" },
       });

@@ -14,7 +14,7 @@ interface FailureProfileSettings {
   /** Durations are multiplied by a number between these. */
   readonly slowest: number;
   readonly fastest: number;
-  /** Of a hundred operations so many fail. */
+  /** Percentage of operations that fail. */
   readonly failures: number;
   /** Seconds between a member's absence and the next; 0: never. */
   readonly outageEvery: number;

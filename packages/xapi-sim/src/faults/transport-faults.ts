@@ -2,16 +2,16 @@
  * What can go wrong, to be switched on and off while the pool runs.
  *
  * On answers: `delay` (ms), `trickle` (bytes a second), `cut` (the connection
- * breaks after so many bytes of the body), `truncated` (a complete HTTP answer
- * that lacks so many bytes at its end), `http500`, `badJson`, `badXml`,
+ * breaks after this number of bytes of the body), `truncated` (a complete HTTP answer
+ * that lacks this number of bytes at its end), `http500`, `badJson`, `badXml`,
  * `invalidUtf8`; `hang` (the answer never comes), `drop` (the connection is
- * closed instead of an answer), `stall` (after so many bytes of the body nothing
+ * closed instead of an answer), `stall` (after this number of bytes of the body nothing
  * more comes). An answer that hangs or stalls does so until the client closes the
  * connection, also after the fault is switched off.
  * On the bodies of HTTP handlers (exports; of imports what the client sends) `trickle`, `cut` and
- * `stall` work as well, and only there: `pause` (nothing passes for so many ms, `after` so many
- * bytes), `bitFlip` (of the byte at this offset), `earlyEnd` (after so many bytes it ends as if it
- * were complete), `errorInBody` (after so many bytes of a body that began with 200 comes the page
+ * `stall` work as well, and only there: `pause` (nothing passes for this time in ms, beginning `after` a
+ * number of bytes), `bitFlip` (of the byte at this offset), `earlyEnd` (after this number of bytes it ends as if it
+ * were complete), `errorInBody` (after this number of bytes of a body that began with 200 comes the page
  * of an exception). Their `method` is `http/` and the handler's name: `http/get_export_raw_vdi`.
  * A transfer meets the faults that are on when it starts.
  * On NBD, with the method `nbd`: `drop`, `delay` and `hang` (of a reply), those of bodies (of the bytes
@@ -19,7 +19,7 @@
  * that xapi-nbd does not know are unsupported: no GO, no structured replies).
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
  * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
- * On contents of disks: `cbtLies` (so many changed blocks are reported as unchanged).
+ * On contents of disks: `cbtOmits` (this number of changed blocks is reported as unchanged).
  * On members: `silent` (the coordinator takes connections and never answers).
  */
 export type FaultName =
@@ -42,7 +42,7 @@ export type FaultName =
   | "sessionInvalid"
   | "booting"
   | "silent"
-  | "cbtLies"
+  | "cbtOmits"
   | "nbdError"
   | "nbdPlain";
 
@@ -66,7 +66,7 @@ export const faultNames: readonly FaultName[] = [
   "sessionInvalid",
   "booting",
   "silent",
-  "cbtLies",
+  "cbtOmits",
   "nbdError",
   "nbdPlain",
 ];
@@ -78,7 +78,7 @@ export interface FaultSetting {
   readonly method?: string;
   /** Of `pause`: bytes of the body that pass before; default 0. */
   readonly after?: number;
-  /** It happens so many times, then no more; default: until it is switched off. */
+  /** Number of times that it happens; default: until it is switched off. */
   readonly times?: number;
 }
 

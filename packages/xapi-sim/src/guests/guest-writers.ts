@@ -13,7 +13,7 @@ const WRITERS = 4;
 /** Part of a disk that a guest writes to by itself. */
 const WORKING_SET = 256 * 2 ** 20;
 const TICK_MS = 1000;
-/** After so many bytes other work has its turn. */
+/** Bytes that are written before other work has its turn. */
 const SLICE = 2 ** 20;
 
 /** What a program has done. */

@@ -115,7 +115,7 @@ export class FaultyWriter {
     return this.#waitForClose();
   }
 
-  /** The head and so many bytes of the body. */
+  /** The head and this number of bytes of the body. */
   #writeStart(reply: Reply, bytes: number): Promise<boolean> {
     const body = Buffer.concat([...gather(reply.body)]).subarray(0, bytes);
     return writeChunks(this.#socket, [

@@ -1,4 +1,4 @@
-/** A round-robin archive: so many rows of so many seconds each. */
+/** A round-robin archive: its number of rows, and the seconds that each stands for. */
 export interface Archive {
   /** Seconds. */
   readonly step: number;

@@ -48,7 +48,7 @@ function mergeLanes(lanes: readonly bigint[]): bigint {
   return hash;
 }
 
-/** The four lanes after so many bytes. In halves of 32 bits: bigints are ten times slower. */
+/** The four lanes after `length` bytes. In halves of 32 bits: bigints are ten times slower. */
 function hashStripes(view: DataView, length: number): readonly bigint[] {
   const starts = [(P1 + P2) & MASK, P2, 0n, (MASK + 1n - P1) & MASK];
   return starts.map((start, lane) => {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/clock.js";
 
-/** Real time, but so many times faster: long timeouts pass in a moment. */
+/** Real time, but faster by this factor: long timeouts pass in a moment. */
 export function fastClock(factor: number): Clock {
   const start = performance.timeOrigin;
   return {

@@ -38,7 +38,7 @@ export class PasswordVerifier {
     name,
     password,
   }: Credentials): Promise<VerifiedUser | undefined> {
-    const { store, providers, externalUsers: foreignPeople } = this.#options;
+    const { store, providers, externalUsers } = this.#options;
     const { directory } = providers;
     const known = store.users.findByName(name);
     if (directory === undefined || !isExternalOnly(known, directory)) {
@@ -54,7 +54,7 @@ export class PasswordVerifier {
     );
     if (identity === undefined) return undefined;
     const { policy } = directory;
-    const user = await foreignPeople.signIn(identity, policy);
+    const user = await externalUsers.signIn(identity, policy);
     return { user, provider: policy.provider };
   }
 

@@ -97,7 +97,7 @@ function hostsOf(
   if (located !== "" && !members.has(located))
     throw new XoError("BAD_ANSWER", {
       address: pool,
-      reason: "a console lies on no host of the pool",
+      reason: "the host of a console is not in the pool",
       start: located.slice(0, 64),
     });
   const hosts = [located, typeof resident === "string" ? resident : ""];

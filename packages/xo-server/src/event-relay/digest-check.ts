@@ -73,7 +73,7 @@ export class DigestCheck {
     const { mirror, logger } = this.#options;
     const names = classes.join(", ");
     logger.warn(
-      `${poolId}: after the same events, the digests of server ${sender} are others (${names}): these classes are compared with the pool`,
+      `${poolId}: after the same events, the digests of server ${sender} differ (${names}): these classes are compared with the pool`,
     );
     try {
       const differences = await mirror.verify(poolId, classes);

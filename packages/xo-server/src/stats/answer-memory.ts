@@ -37,7 +37,7 @@ const PARTS: Readonly<
   VM: { legend: MIB / 2, row: MIB / 16 },
 };
 
-/** Maximum size of an answer with so many rows, in bytes. */
+/** Maximum size of an answer with this number of rows, in bytes. */
 export function answerLimit(scope: AnswerScope, rows: number): number {
   const { legend, row } = PARTS[scope];
   return Math.min(MAX_BYTES, legend + (rows + SPARE_ROWS) * row);

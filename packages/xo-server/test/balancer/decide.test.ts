@@ -75,7 +75,7 @@ t.test("a dry run is not recorded again immediately", async (t) => {
   );
 });
 
-t.test("it backs off longer each time, and then for good", async (t) => {
+t.test("it backs off longer each time, and then permanently", async (t) => {
   const after = (failures: number, ms: number) =>
     waitingStateOf({ ...conditions, failures, failedAt: NOW - ms });
   t.match(after(1, MINUTE - 1), { state: "back-off", failures: 1 });

@@ -28,7 +28,7 @@ export interface RestoreTest {
   /** Until the guest reported. */
   readonly bootMs?: number;
   readonly durationMs?: number;
-  readonly hasPicture?: boolean;
+  readonly hasScreenshot?: boolean;
   readonly error?: string;
 }
 

@@ -78,7 +78,7 @@ export interface TestDetails {
   readonly time: number;
   readonly method?: "tools" | "script";
   readonly bootMs?: number;
-  readonly hasPicture?: boolean;
+  readonly hasScreenshot?: boolean;
 }
 
 /** A pool, the configuration, or the backups of a VM that are copied. */

@@ -3,7 +3,7 @@ const sectionGroups = [
   { group: "you", sections: ["account"] },
   { group: "pools", sections: ["servers"] },
   {
-    group: "people",
+    group: "access",
     sections: [
       "users",
       "groups",

@@ -38,7 +38,7 @@ export interface Alarms {
   readonly list: Readonly<ShallowRef<readonly OpenAlarm[] | undefined>>;
   /** Enabled alarm rules; undefined: no permission to read them. */
   readonly rules: Readonly<Ref<number | undefined>>;
-  /** Conditions, by the id of the rule: they tell the units of values. Empty without permission to read rules. */
+  /** Conditions, by the id of the rule: they contain the units of values. Empty without permission to read rules. */
   readonly conditions: Readonly<Ref<ReadonlyMap<string, AlarmRule["on"]>>>;
   /** Only for a signed-in user. */
   readonly canAcknowledge: Readonly<Ref<boolean>>;

@@ -17,7 +17,7 @@ const aliases: Readonly<Record<string, string>> = {
 
 /**
  * The name of a task; of a XAPI method such as `Async.VM.clean_reboot` that of
- * the action. XAPI tasks tell the host that runs them, not their object: the
+ * the action. XAPI tasks have the host that runs them, not their object: the
  * class is added, so that the reboot of a VM is not taken for that of its host.
  */
 export function taskName(

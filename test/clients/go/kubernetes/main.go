@@ -68,7 +68,7 @@ func nodes(ctx context.Context, xo library.Library) (*payloads.VM, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Some firmwares tell the node its id with the bytes of three parts the other way round.
+		// Some firmwares report to the node its id with the bytes of three parts the other way round.
 		if _, err := xo.VM().GetByID(ctx, swapped(one.ID)); err == nil {
 			return nil, fmt.Errorf("there is a VM of another id")
 		}

@@ -5,7 +5,7 @@ import type { XapiMap } from "../../xapi-value.js";
 import { textIn } from "../../records/fields.js";
 import { durations } from "../effects/durations.js";
 
-/** The plugin waits for its lock for so long before an update. */
+/** How long the plugin waits for its lock before an update. */
 const LOCK_MS = 1_000;
 
 /**

@@ -160,8 +160,8 @@ function changedBlocks(
       text(source, "uuid"),
       text(target, "uuid"),
     );
-    const lies = state.faults.trigger("cbtLies", "VDI.list_changed_blocks");
-    hideBlocks(bitmap, lies === true ? 1 : (lies ?? 0), random);
+    const omitted = state.faults.trigger("cbtOmits", "VDI.list_changed_blocks");
+    hideBlocks(bitmap, omitted === true ? 1 : (omitted ?? 0), random);
     return bitmap;
   } catch (error) {
     throw error instanceof UnrelatedDisks

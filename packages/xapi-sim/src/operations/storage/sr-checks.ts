@@ -4,7 +4,7 @@ import type { XapiMap } from "../../xapi-value.js";
 import { flag, int, map, refs, text, textIn } from "../../records/fields.js";
 
 const MiB = 2 ** 20;
-/** Disks are whole blocks of VHD files, at most so many [SM's vhdutil.py, from memory]. */
+/** Block size of VHD files and largest size of a disk [SM's vhdutil.py, from memory]. */
 const BLOCK = 2 * MiB;
 const LARGEST = 2_088_960 * MiB;
 

@@ -42,7 +42,7 @@ export interface RestoreTest {
   readonly bootMs?: number;
   readonly durationMs: number;
   /** Whether a screenshot of the console was taken. */
-  readonly hasPicture?: boolean;
+  readonly hasScreenshot?: boolean;
   readonly error?: string;
 }
 

@@ -31,7 +31,7 @@ export interface RestoreTestReport {
   /** Duration of the whole test. */
   readonly durationMs: number;
   /** Whether a screenshot of the console was taken. */
-  readonly hasPicture?: boolean;
+  readonly hasScreenshot?: boolean;
   readonly error?: string;
 }
 

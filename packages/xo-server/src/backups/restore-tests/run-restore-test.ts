@@ -21,10 +21,10 @@ import { untilSettled } from "../restore/until-settled.js";
 export interface RestoreTestContext extends RestoreContext {
   readonly clock: WallClock;
   readonly workers: Pick<Workers, "run">;
-  readonly store: Pick<Store, "restorePictures">;
+  readonly store: Pick<Store, "restoreScreenshots">;
 }
 
-type Outcome = Omit<RestoreTestReport, "durationMs" | "hasPicture"> & {
+type Outcome = Omit<RestoreTestReport, "durationMs" | "hasScreenshot"> & {
   /** PNG image, base64. */
   readonly png?: string | undefined;
 };
@@ -178,11 +178,11 @@ async function keepReport(
   const report: RestoreTestReport = {
     ...outcome,
     durationMs: time - startedAt,
-    ...(png === undefined ? {} : { hasPicture: true }),
+    ...(png === undefined ? {} : { hasScreenshot: true }),
   };
   const { repository, backup } = parseArchiveId(spec.id)!;
   if (png !== undefined)
-    await store.restorePictures.put({ id: spec.id, repository, time, png });
+    await store.restoreScreenshots.put({ id: spec.id, repository, time, png });
   await repositories.changeState(repository, (known) => ({
     ...known,
     restoreTests: [

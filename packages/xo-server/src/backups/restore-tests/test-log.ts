@@ -16,7 +16,7 @@ export interface TestLogEntry {
 
 export interface TestLogDetails extends Pick<
   RestoreTestReport,
-  "method" | "bootMs" | "hasPicture"
+  "method" | "bootMs" | "hasScreenshot"
 > {
   /** Id of the archive. */
   readonly archive: string;

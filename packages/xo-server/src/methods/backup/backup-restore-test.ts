@@ -62,7 +62,7 @@ export const backupNgCheckBackup = defineOperation({
     durationMs: Type.Number({
       description: "Duration of the whole test, in ms.",
     }),
-    hasPicture: Type.Optional(
+    hasScreenshot: Type.Optional(
       Type.Boolean({
         description: "Whether a screenshot of the console was taken.",
       }),
@@ -111,8 +111,8 @@ export const backupNgCheckBackup = defineOperation({
   },
 });
 
-export const backupArchiveGetRestorePicture = defineOperation({
-  name: "backupArchive.getRestorePicture",
+export const backupArchiveGetRestoreScreenshot = defineOperation({
+  name: "backupArchive.getRestoreScreenshot",
   summary:
     "Return the screenshot of the console from the last restore test of a backup.",
   params: Type.Object({ id: archiveId }, { additionalProperties: false }),
@@ -123,14 +123,14 @@ export const backupArchiveGetRestorePicture = defineOperation({
   permission: "user",
   rest: {
     method: "get",
-    path: "/backup-archives/{id}/restore-picture",
-    operationId: "GetRestorePicture",
+    path: "/backup-archives/{id}/restore-screenshot",
+    operationId: "GetRestoreScreenshot",
     exposure: "allow",
     example: { time: 1_790_000_000_000, png: "iVBORw0KGgo…" },
   },
   async handler({ id }, context) {
     await findVmBackup(context, "administrate:restore", id);
-    const found = await context.services.store.restorePictures.get(id);
+    const found = await context.services.store.restoreScreenshots.get(id);
     if (found !== undefined) return { time: found.time, png: found.png };
     throw new XoError("NO_SUCH_OBJECT", {
       type: "screenshot of a restore test of",
@@ -142,5 +142,5 @@ export const backupArchiveGetRestorePicture = defineOperation({
 /** Restore tests. */
 export const backupRestoreTestOperations = [
   backupNgCheckBackup,
-  backupArchiveGetRestorePicture,
+  backupArchiveGetRestoreScreenshot,
 ];

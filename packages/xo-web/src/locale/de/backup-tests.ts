@@ -44,7 +44,7 @@ export const backupTests: Messages["backup"]["tests"] = {
     tools: "Die Guest Tools haben sich nach {span} gemeldet.",
     script: "Das Skript der VM hat sich nach {span} gemeldet.",
   },
-  showPicture: "Konsole anzeigen",
-  pictureOf: "Konsole von {name} am Ende des Wiederherstellungstests",
-  noPicture: "Es gibt keinen Screenshot der Konsole.",
+  showScreenshot: "Konsole anzeigen",
+  screenshotOf: "Konsole von {name} am Ende des Wiederherstellungstests",
+  noScreenshot: "Es gibt keinen Screenshot der Konsole.",
 };

@@ -82,7 +82,7 @@ export const pool: Messages["pool"] = {
     enabled: "Deaktiviert: {hosts}",
     room: "Zu wenig Arbeitsspeicher, um den größten Host zu evakuieren.",
   },
-  haAside: "HA ist während des rollierenden Neustarts deaktiviert.",
+  haDisabled: "HA ist während des rollierenden Neustarts deaktiviert.",
   serverChecks: "Vor Beginn prüft der Server, ob jede VM migriert werden kann.",
   verify: {
     start: "Vergleichen",

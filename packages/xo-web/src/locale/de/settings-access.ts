@@ -2,7 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const settingsAccess: Pick<
   Messages["settings"],
-  "users" | "peopleGroups" | "roles" | "acls" | "tokens" | "account"
+  "users" | "userGroups" | "roles" | "acls" | "tokens" | "account"
 > = {
   users: {
     lead: "Benutzer dieses Servers. Berechtigung, Rollen und Gruppen bestimmen ihre Rechte.",
@@ -44,7 +44,7 @@ export const settingsAccess: Pick<
     deleteLead:
       "Tokens, Rollen und Rechte des Benutzers werden gelöscht. Jobs dieses Benutzers schlagen fehl.",
   },
-  peopleGroups: {
+  userGroups: {
     lead: "Benutzer einer Gruppe teilen deren Rollen und Rechte.",
     add: "Gruppe hinzufügen",
     edit: "Gruppe {name}",

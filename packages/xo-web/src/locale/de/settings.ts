@@ -13,7 +13,7 @@ export const settings: Messages["settings"] = {
   groups: {
     you: "Konto",
     pools: "Pools",
-    people: "Zugriffssteuerung",
+    access: "Zugriffssteuerung",
     work: "Automatisierung",
     server: "Server",
   },

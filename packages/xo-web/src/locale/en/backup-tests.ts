@@ -38,7 +38,7 @@ export const backupTests = {
     tools: "The guest tools reported after {span}.",
     script: "The script of the guest reported after {span}.",
   },
-  showPicture: "Show console",
-  pictureOf: "Console of {name} at the end of the restore test",
-  noPicture: "There is no screenshot of the console.",
+  showScreenshot: "Show console",
+  screenshotOf: "Console of {name} at the end of the restore test",
+  noScreenshot: "There is no screenshot of the console.",
 };

@@ -78,7 +78,7 @@ export const pool = {
     enabled: "Disabled: {hosts}",
     room: "Not enough memory to evacuate the largest host.",
   },
-  haAside: "HA is disabled during the rolling reboot.",
+  haDisabled: "HA is disabled during the rolling reboot.",
   serverChecks:
     "The server checks that every VM can be migrated before the rolling reboot begins.",
   verify: {

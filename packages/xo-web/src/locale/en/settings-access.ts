@@ -38,7 +38,7 @@ export const settingsAccess = {
     deleteLead:
       "The tokens, roles and privileges of the user are deleted. Jobs of this user fail.",
   },
-  peopleGroups: {
+  userGroups: {
     lead: "Users of a group share its roles and privileges.",
     add: "Add group",
     edit: "Group {name}",

@@ -12,7 +12,7 @@ export const settings = {
   groups: {
     you: "Account",
     pools: "Pools",
-    people: "Access control",
+    access: "Access control",
     work: "Automation",
     server: "Server",
   },

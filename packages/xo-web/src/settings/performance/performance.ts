@@ -7,7 +7,7 @@ export interface Performance {
 }
 
 const HOUR_MS = 3_600_000;
-/** After so many intervals without data there is a gap: the server did not run. */
+/** Number of intervals without data that make a gap: the server did not run. */
 const GAP = 3;
 
 /** Appends new data and drops what is older than an hour. */

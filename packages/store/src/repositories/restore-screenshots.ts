@@ -4,7 +4,7 @@ import type { WriteUnit } from "../commit/write-unit.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** The screenshot of the console in the last restore test of a backup. */
-export interface RestorePicture {
+export interface RestoreScreenshot {
   /** Id of the archive: `<repository>/<backup>` */
   readonly id: string;
   readonly repository: string;
@@ -14,15 +14,15 @@ export interface RestorePicture {
   readonly png: string;
 }
 
-/** Pictures that are kept of a repository. */
-const MAX_PICTURES = 200;
+/** Screenshots that are kept of a repository. */
+const MAX_SCREENSHOTS = 200;
 
 /**
- * Pictures of restore tests, in the database only; encrypted, as they show guests.
- * They are deleted with their archives. All methods throw XoError STORE_UNAVAILABLE
+ * Screenshots of restore tests, in the database only; encrypted, as they show guests.
+ * They are deleted with their archives; their table is `restore_pictures`. All methods throw XoError STORE_UNAVAILABLE
  * while the database is unreachable.
  */
-export class RestorePictures {
+export class RestoreScreenshots {
   readonly #context: RepositoryContext;
 
   constructor(context: RepositoryContext) {
@@ -30,7 +30,7 @@ export class RestorePictures {
   }
 
   /** @param id of the archive */
-  async get(id: string): Promise<RestorePicture | undefined> {
+  async get(id: string): Promise<RestoreScreenshot | undefined> {
     const { engine, availability, vault } = this.#context;
     const row = await availability.run(() =>
       engine.reader
@@ -44,20 +44,20 @@ export class RestorePictures {
         id,
         repository: row.repository_id,
         time: row.taken_at,
-        png: vault.open(row.picture_sealed, sealContext.restorePicture(id)),
+        png: vault.open(row.picture_sealed, sealContext.restoreScreenshot(id)),
       }
     );
   }
 
   /** Replaces that of the archive; of each repository the newest 200 stay. @throws XoError VALUE_TOO_LARGE */
-  async put({ id, repository, time, png }: RestorePicture): Promise<void> {
+  async put({ id, repository, time, png }: RestoreScreenshot): Promise<void> {
     const { committer, vault } = this.#context;
-    const text = checkText("the picture", png, limits.jsonBytes);
+    const text = checkText("the screenshot", png, limits.jsonBytes);
     const row = {
       id,
       repository_id: repository,
       taken_at: time,
-      picture_sealed: vault.seal(text, sealContext.restorePicture(id)),
+      picture_sealed: vault.seal(text, sealContext.restoreScreenshot(id)),
     };
     await committer.run(async (unit) => {
       await unit.sql
@@ -70,8 +70,8 @@ export class RestorePictures {
         .select("id")
         .where("repository_id", "=", repository)
         .orderBy("taken_at", "desc")
-        .limit(MAX_PICTURES)
-        .offset(MAX_PICTURES)
+        .limit(MAX_SCREENSHOTS)
+        .offset(MAX_SCREENSHOTS)
         .execute();
       for (const one of old)
         await unit.sql
@@ -94,7 +94,7 @@ export class RestorePictures {
         .select("picture_sealed")
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
-      const context = sealContext.restorePicture(id);
+      const context = sealContext.restoreScreenshot(id);
       const text = vault.open(picture_sealed, context);
       await unit.sql
         .updateTable("restore_pictures")

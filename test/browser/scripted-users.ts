@@ -10,7 +10,7 @@ interface Form {
 const COOKIE = "authenticationToken=t; HttpOnly; SameSite=Strict; Path=/";
 
 /** `ada` with the password `right` and the code `123456`, as the REST API returns them. */
-export class ScriptedPeople {
+export class ScriptedUsers {
   async answer(
     request: IncomingMessage,
     response: ServerResponse,
