@@ -8,6 +8,8 @@ import { filesBelow, importsOf, packages, root } from "./sources.js";
 const MAX_FUNCTION_LINES = 80;
 /** Lines of a source file at most; tables of texts (locale/) are left out. */
 const MAX_FILE_LINES = 400;
+/** Files of a folder at most, without those of its folders; tables of texts (locale/) are left out. */
+const MAX_FOLDER_FILES = 60;
 /** Lines of a package's README at most: the rest belongs into docs/. */
 const MAX_README_LINES = 45;
 
@@ -41,6 +43,19 @@ for (const [folder, src] of sources) {
       }))
       .filter(({ lines }) => lines > MAX_FILE_LINES);
     t.same(long, []);
+  });
+
+  t.test(`${folder}: folders are not crowded`, async (t) => {
+    const counts = new Map<string, number>();
+    for (const file of files) {
+      const name = relative(root, dirname(file));
+      if (name.includes(`${sep}locale${sep}`)) continue;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    t.same(
+      [...counts].filter(([, count]) => count > MAX_FOLDER_FILES),
+      [],
+    );
   });
 
   t.test(`${folder}: its README is short, names each folder`, async (t) => {

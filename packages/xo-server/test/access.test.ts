@@ -6,7 +6,7 @@ import {
   toCallContext,
   type CallContext,
 } from "../src/operations/operation.js";
-import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import { toAclPrivileges } from "../src/rights/acl-privileges.js";
 import { Rights, type SelectingPrivilege } from "../src/rights/rights.js";
 import { FakeClient } from "./fake-client.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { allowedOperationsOperations } from "../src/methods/objects/allowed-operations.js";
 import { operations } from "../src/methods/all.js";
-import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import type { Services } from "../src/methods/definition/services.js";
 import { Rights } from "../src/rights/rights.js";
 import type { SelectingPrivilege } from "../src/rights/rights.js";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { writeConfigImage } from "../src/vms/config-drive.js";
+import { writeConfigImage } from "../src/vms/drives/config-drive.js";
 import { readFatImage } from "./fat-reader.js";
 
 const VM = "c539d725-fe99-47c3-ad44-f2dcc1cad639";

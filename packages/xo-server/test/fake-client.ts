@@ -1,5 +1,5 @@
-import type { Client } from "../src/auth/client.js";
-import type { Session } from "../src/auth/session.js";
+import type { Client } from "../src/auth/sessions/client.js";
+import type { Session } from "../src/auth/sessions/session.js";
 
 /** A connection that is not read. */
 export class FakeClient implements Client {

@@ -8,8 +8,8 @@ import {
   type CallContext,
 } from "../src/operations/operation.js";
 import type { AuditedCall } from "../src/operations/audit.js";
-import type { Client } from "../src/auth/client.js";
-import type { Session } from "../src/auth/session.js";
+import type { Client } from "../src/auth/sessions/client.js";
+import type { Session } from "../src/auth/sessions/session.js";
 import { Rights } from "../src/rights/rights.js";
 import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";

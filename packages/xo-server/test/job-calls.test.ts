@@ -6,7 +6,7 @@ import { inParallel } from "../src/jobs/in-parallel.js";
 import { readableTo } from "../src/objects/readable.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
 import type { CallContext } from "../src/operations/operation.js";
-import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import { Rights } from "../src/rights/rights.js";
 import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";

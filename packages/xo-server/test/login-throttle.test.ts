@@ -1,5 +1,5 @@
 import t from "tap";
-import { LoginThrottle } from "../src/auth/login-throttle.js";
+import { LoginThrottle } from "../src/auth/sign-in/login-throttle.js";
 import { FakeClock } from "./fake-clock.js";
 
 function setUp() {

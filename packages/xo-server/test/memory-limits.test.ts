@@ -3,7 +3,7 @@ import {
   toMemoryCalls,
   toMemoryLimits,
   type MemoryLimits,
-} from "../src/vms/memory-limits.js";
+} from "../src/vms/parameters/memory-limits.js";
 
 const now: MemoryLimits = {
   staticMin: 1,

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Session } from "../src/auth/session.js";
+import type { Session } from "../src/auth/sessions/session.js";
 import { createLoggers } from "../src/log/logger.js";
 import { ObjectNotices } from "../src/objects/object-notices.js";
 import { Rights } from "../src/rights/rights.js";

@@ -6,7 +6,7 @@ import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
-import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import type { PoolSummary } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
 import { TrackedXapi } from "../src/tasks/tracked-xapi.js";

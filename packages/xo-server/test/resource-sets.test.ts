@@ -5,7 +5,7 @@ import { resourceSetOperations } from "../src/methods/auth/resource-set.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import type { HandlerContext } from "../src/operations/operation.js";
-import { AuthenticatedUsers } from "../src/auth/authenticated-users.js";
+import { AuthenticatedUsers } from "../src/auth/users/authenticated-users.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
 import { cheapCosts } from "./cheap-costs.js";
 import { FakeClock } from "./fake-clock.js";

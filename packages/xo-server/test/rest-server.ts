@@ -11,8 +11,8 @@ import {
 } from "../src/api/web-server.js";
 import { createLoggers } from "../src/log/logger.js";
 import type { Operation, Permission } from "../src/operations/operation.js";
-import type { Authenticator } from "../src/auth/authenticator.js";
-import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
+import type { Authenticator } from "../src/auth/sign-in/authenticator.js";
+import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
 import type { Services } from "../src/methods/definition/services.js";

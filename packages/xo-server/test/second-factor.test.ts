@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { totpCode } from "../src/auth/totp.js";
+import { totpCode } from "../src/auth/second-factor/totp.js";
 import { Browser } from "./browser.js";
 import { FakeClock } from "./fake-clock.js";
 import { CLIENT_ID, CLIENT_SECRET, OidcServer } from "./oidc-server.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { SignInQueue } from "../src/auth/sign-in-queue.js";
+import { SignInQueue } from "../src/auth/sign-in/sign-in-queue.js";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

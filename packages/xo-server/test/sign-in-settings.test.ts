@@ -1,5 +1,5 @@
 import t from "tap";
-import { ProviderSettings } from "../src/auth/provider-settings.js";
+import { ProviderSettings } from "../src/auth/sign-in/provider-settings.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { FakeClock } from "./fake-clock.js";
 import { CLIENT_ID, CLIENT_SECRET, OidcServer } from "./oidc-server.js";

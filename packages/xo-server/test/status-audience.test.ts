@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Predicate } from "@xo-server/inventory";
 import { createAudiences } from "../src/boot/status-audience.js";
-import type { Client } from "../src/auth/client.js";
+import type { Client } from "../src/auth/sessions/client.js";
 import type { PoolStatus, Status } from "../src/status/status.js";
 
 const POOLS = 100;

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import t from "tap";
-import { toBytes } from "../src/vms/byte-size.js";
+import { toBytes } from "../src/vms/parameters/byte-size.js";
 import { readRows } from "../src/methods/storage/sr-probe-answer.js";
 import { peek } from "../src/transfers/peek.js";
 import { readVhdSize } from "../src/transfers/vhd-footer.js";

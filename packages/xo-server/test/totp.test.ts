@@ -1,5 +1,9 @@
 import t from "tap";
-import { createTotpSecret, findTotpStep, totpCode } from "../src/auth/totp.js";
+import {
+  createTotpSecret,
+  findTotpStep,
+  totpCode,
+} from "../src/auth/second-factor/totp.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 

@@ -1,11 +1,11 @@
 import t, { type Test } from "tap";
 import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
-import type { Credentials } from "../src/auth/authenticator.js";
-import { SecondFactorPolicy } from "../src/auth/second-factor-policy.js";
-import { StoredSessions } from "../src/auth/stored-sessions.js";
-import { SignInService } from "../src/auth/sign-in-service.js";
-import { totpCode } from "../src/auth/totp.js";
+import type { Credentials } from "../src/auth/sign-in/authenticator.js";
+import { SecondFactorPolicy } from "../src/auth/second-factor/second-factor-policy.js";
+import { StoredSessions } from "../src/auth/sessions/stored-sessions.js";
+import { SignInService } from "../src/auth/sign-in/sign-in-service.js";
+import { totpCode } from "../src/auth/second-factor/totp.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 

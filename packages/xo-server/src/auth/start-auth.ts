@@ -3,18 +3,21 @@ import type { Store } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ObjectFinder } from "../rights/owners.js";
-import { startTokenCleanup } from "./token-cleanup.js";
-import type { ExternalProviders } from "./external-providers.js";
-import { createSignIn } from "./create-sign-in.js";
-import { AuthenticatedUsers } from "./authenticated-users.js";
-import { Sessions } from "./sessions.js";
-import type { ProviderSettings } from "./provider-settings.js";
-import type { SignInService } from "./sign-in-service.js";
-import { OneTimeSeals } from "./one-time-seals.js";
-import { SecondFactorPolicy } from "./second-factor-policy.js";
-import { sessionLimitsOf, type SessionLimits } from "./session-limits.js";
-import { StoredSessions } from "./stored-sessions.js";
-import { Tickets } from "./tickets.js";
+import { startTokenCleanup } from "./users/token-cleanup.js";
+import type { ExternalProviders } from "./sign-in/external-providers.js";
+import { createSignIn } from "./sign-in/create-sign-in.js";
+import { AuthenticatedUsers } from "./users/authenticated-users.js";
+import { Sessions } from "./sessions/sessions.js";
+import type { ProviderSettings } from "./sign-in/provider-settings.js";
+import type { SignInService } from "./sign-in/sign-in-service.js";
+import { OneTimeSeals } from "./sessions/one-time-seals.js";
+import { SecondFactorPolicy } from "./second-factor/second-factor-policy.js";
+import {
+  sessionLimitsOf,
+  type SessionLimits,
+} from "./sessions/session-limits.js";
+import { StoredSessions } from "./sessions/stored-sessions.js";
+import { Tickets } from "./sessions/tickets.js";
 
 /** Users, sign-in, sessions and tickets of the server. */
 export interface AuthService {

@@ -3,7 +3,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit, AuditedCall } from "../operations/audit.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { ActivityRecorder } from "../operations/activity-recorder.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import { migrationObstacle } from "../placement/migration-obstacle.js";
 import { executeStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";

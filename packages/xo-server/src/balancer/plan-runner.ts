@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import {

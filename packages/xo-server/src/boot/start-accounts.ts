@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Store } from "@xo-server/store";
-import { createInitialAccounts } from "../auth/initial-accounts.js";
-import { PasswordPolicy } from "../auth/password-policy.js";
+import { createInitialAccounts } from "../auth/users/initial-accounts.js";
+import { PasswordPolicy } from "../auth/users/password-policy.js";
 import type { ServerOptions } from "./server-options.js";
 
 /**

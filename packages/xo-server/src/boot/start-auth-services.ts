@@ -1,7 +1,7 @@
 import { startAuth } from "../auth/start-auth.js";
-import type { OneTimeSeals } from "../auth/one-time-seals.js";
-import type { StoredSessions } from "../auth/stored-sessions.js";
-import { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { OneTimeSeals } from "../auth/sessions/one-time-seals.js";
+import type { StoredSessions } from "../auth/sessions/stored-sessions.js";
+import { TotpEnrollments } from "../auth/second-factor/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
 import {
   AddressAllocator,

@@ -2,7 +2,7 @@ import type { JobKind } from "../jobs/job-kind.js";
 import { hostsOfPool } from "../methods/pool/pool-hosts.js";
 import type { Services } from "../methods/definition/services.js";
 import { RollingKind } from "../rolling-jobs/rolling-kind.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { Core } from "./start-core.js";
 import type { Updates } from "./start-updates.js";
 

@@ -1,6 +1,6 @@
 import { createDefaultRules } from "../alarms/default-rules.js";
-import type { OneTimeSeals } from "../auth/one-time-seals.js";
-import type { StoredSessions } from "../auth/stored-sessions.js";
+import type { OneTimeSeals } from "../auth/sessions/one-time-seals.js";
+import type { StoredSessions } from "../auth/sessions/stored-sessions.js";
 import type { Consoles } from "../consoles/consoles.js";
 import { HostClocks } from "../health/host-clocks.js";
 import { Dashboards } from "../dashboard/dashboards.js";

@@ -1,5 +1,5 @@
 import type { Catalog, Predicate } from "@xo-server/inventory";
-import type { Client } from "../auth/client.js";
+import type { Client } from "../auth/sessions/client.js";
 import { CpuProfiler } from "../diagnostics/cpu-profiler.js";
 import { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
 import type { Services } from "../methods/definition/services.js";

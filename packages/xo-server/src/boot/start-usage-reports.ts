@@ -1,4 +1,4 @@
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { JobKind } from "../jobs/job-kind.js";
 import { createMailSender } from "../notifications/mail-sender.js";
 import { UsageReportKind } from "../usage-reports/usage-report-kind.js";

@@ -8,7 +8,7 @@ import { findWebRoot } from "../api/web-root.js";
 import { startWebServer, type WebServer } from "../api/web-server.js";
 import { startMetrics } from "../metrics/start-metrics.js";
 import { OpenMetrics } from "../open-metrics/open-metrics.js";
-import type { Client } from "../auth/client.js";
+import type { Client } from "../auth/sessions/client.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import { toHealth, type Readiness } from "../status/health.js";
 import type { ServerOptions } from "./server-options.js";

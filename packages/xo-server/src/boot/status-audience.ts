@@ -1,6 +1,6 @@
 import type { Predicate } from "@xo-server/inventory";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { Client } from "../auth/client.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
+import type { Client } from "../auth/sessions/client.js";
 import type { Status } from "../status/status.js";
 import {
   anonymous,

@@ -1,6 +1,6 @@
 import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import { checkRequestedProperties } from "../objects/known-properties.js";
 
 /** Maximum number of objects of a bulk task. */

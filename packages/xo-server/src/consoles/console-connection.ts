@@ -1,8 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import type { Client } from "../auth/client.js";
-import type { Session } from "../auth/session.js";
+import type { Client } from "../auth/sessions/client.js";
+import type { Session } from "../auth/sessions/session.js";
 import type { Rights } from "../rights/rights.js";
 
 export interface ConsoleConnectionOptions {

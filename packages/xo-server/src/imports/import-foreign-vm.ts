@@ -13,7 +13,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import type { TransferTask } from "../transfers/transfer.js";
 import { sendToXapi } from "../transfers/xapi-streams.js";
 import { addVm } from "../vms/destroy-vm.js";
-import { createInterface } from "../vms/new-vbds.js";
+import { createInterface } from "../vms/drives/new-vbds.js";
 import { withRollback, type Rollback } from "../vms/rollback.js";
 import { toImportError } from "./import-error.js";
 import { chooseNetworks, type VifChoice } from "./network-choices.js";

@@ -9,7 +9,7 @@ import {
 import { XoError } from "@xo-server/model";
 import { toSelection } from "../objects/object-selection.js";
 import { fieldsOfPattern, matchesPattern } from "../auth/matches-pattern.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import { MAX_CALLS } from "./params-vector.js";
 
 /** Rows per step of a slice. */

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Job } from "@xo-server/store";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 
 /** The user whose rights a job has. @throws XoError FORBIDDEN: the user was deleted */
 export function userOfJob(

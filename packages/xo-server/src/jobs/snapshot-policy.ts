@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { RunCaller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";

@@ -7,7 +7,7 @@ import type {
   Steps,
 } from "@xo-server/inventory";
 import type { Logger } from "../log/logger.js";
-import type { Client } from "../auth/client.js";
+import type { Client } from "../auth/sessions/client.js";
 import { Rights } from "../rights/rights.js";
 import { SharedSubscription } from "./shared-subscription.js";
 

@@ -1,6 +1,6 @@
 import type { ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import { secondFactorMissing } from "../auth/second-factor-policy.js";
+import { secondFactorMissing } from "../auth/second-factor/second-factor-policy.js";
 import {
   isAllowed,
   type CallContext,

@@ -1,6 +1,6 @@
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { noClient } from "../auth/client.js";
+import { noClient } from "../auth/sessions/client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
 /**

@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import type { Client } from "../auth/client.js";
+import type { Client } from "../auth/sessions/client.js";
 import type { RestRoute } from "./rest-route.js";
 import type { Action } from "../rights/actions.js";
 import type { SpanContext } from "../telemetry/trace-context.js";

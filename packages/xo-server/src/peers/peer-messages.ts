@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import { OneTimeSeals } from "../auth/one-time-seals.js";
+import { OneTimeSeals } from "../auth/sessions/one-time-seals.js";
 
 /** A request is valid once, for this time, in ms, by the clock of the database. */
 const REQUEST_LIFETIME_MS = 10_000;

@@ -7,8 +7,8 @@ import type {
   InterruptedCall,
   Operation,
 } from "../operations/operation.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
 import { reportInterruption } from "../tasks/interruption-report.js";
 import type { XapiTaskWatch } from "../tasks/xapi-task-watch.js";

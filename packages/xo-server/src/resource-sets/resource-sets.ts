@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { AddressAllocator } from "../ip-pools/address-allocator.js";
 import type { Reservation } from "../reservations/reservations.js";
 import {
@@ -12,7 +12,7 @@ import {
   type ResourceSetAccess,
   type ResourceUsage,
   type UsageReservation,
-} from "../vms/resource-sets.js";
+} from "../vms/limits/resource-sets.js";
 import { noUsage, readUsage, type SetUsage } from "./set-usage.js";
 import { poolsOf } from "./pools-of.js";
 import {

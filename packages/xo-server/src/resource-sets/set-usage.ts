@@ -1,6 +1,6 @@
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
-import type { ResourceUsage } from "../vms/resource-sets.js";
-import { isOfBackup } from "../vms/set-growth.js";
+import type { ResourceUsage } from "../vms/limits/resource-sets.js";
+import { isOfBackup } from "../vms/limits/set-growth.js";
 
 export interface UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;

@@ -6,7 +6,7 @@ import type {
   Reservation,
   Reservations,
 } from "../reservations/reservations.js";
-import type { ResourceUsage } from "../vms/resource-sets.js";
+import type { ResourceUsage } from "../vms/limits/resource-sets.js";
 import { poolsOf } from "./pools-of.js";
 import {
   noUsage,

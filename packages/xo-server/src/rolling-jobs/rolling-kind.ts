@@ -1,8 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Job, JobRunStatus } from "@xo-server/store";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import { inParallel } from "../jobs/in-parallel.js";
 import type { JobKind, KindRun } from "../jobs/job-kind.js";
 import type { RollingBody } from "../jobs/rolling-body.js";

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { RollingBody } from "../jobs/rolling-body.js";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { rollPool } from "../rolling/roll-pool.js";

@@ -1,5 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
-import type { Client } from "../auth/client.js";
+import type { Client } from "../auth/sessions/client.js";
 import { mayRead, type TaskChange } from "./task-changes.js";
 import { toSummary, type TaskView } from "./task-view.js";
 import type { Tasks } from "./tasks.js";

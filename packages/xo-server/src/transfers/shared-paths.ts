@@ -4,13 +4,13 @@ import {
   toSessionKey,
   type SessionKey,
   type StoredSessions,
-} from "../auth/stored-sessions.js";
+} from "../auth/sessions/stored-sessions.js";
 import {
   toCallContext,
   type Dispatcher,
   type Invocation,
 } from "../operations/operation.js";
-import { SessionClient } from "../auth/session-client.js";
+import { SessionClient } from "../auth/sessions/session-client.js";
 import { PATH_PREFIX, type Offers, type PathOwner } from "./one-time-path.js";
 
 export interface SharedPathsOptions {

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Job, Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { JobKind, KindRun } from "../jobs/job-kind.js";
 import type { RunBody, RunOutcome } from "../jobs/run-outcome.js";
 import type { UsageReportBody } from "../jobs/usage-report-body.js";

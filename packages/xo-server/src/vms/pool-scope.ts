@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { checkLocking, type LockingSettings } from "./locking-rights.js";
+import { checkLocking, type LockingSettings } from "./limits/locking-rights.js";
 import type { HandlerContext } from "../operations/operation.js";
 import type { Action } from "../rights/actions.js";
 

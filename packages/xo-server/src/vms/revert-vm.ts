@@ -1,7 +1,7 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { markSet } from "./set-mark.js";
-import { SET_KEY } from "./resource-sets.js";
+import { markSet } from "./limits/set-mark.js";
+import { SET_KEY } from "./limits/resource-sets.js";
 import { readRecord, type VmRecord } from "./xapi-records.js";
 
 /**

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import type { Catalog } from "@xo-server/inventory";
 import { balancerOperations } from "../../src/methods/placement/balancer.js";
-import { noClient } from "../../src/auth/client.js";
+import { noClient } from "../../src/auth/sessions/client.js";
 import type { CallContext } from "../../src/operations/operation.js";
 import { Rights } from "../../src/rights/rights.js";
 import { MiniCatalog } from "../mini-catalog.js";

@@ -1,8 +1,8 @@
 import { XoError } from "@xo-server/model";
-import type { Authenticator } from "../../auth/authenticator.js";
-import { secondFactorMissing } from "../../auth/second-factor-policy.js";
-import type { Session } from "../../auth/session.js";
-import { SessionClient } from "../../auth/session-client.js";
+import type { Authenticator } from "../../auth/sign-in/authenticator.js";
+import { secondFactorMissing } from "../../auth/second-factor/second-factor-policy.js";
+import type { Session } from "../../auth/sessions/session.js";
+import { SessionClient } from "../../auth/sessions/session-client.js";
 import {
   toCallContext,
   type CallContext,

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Credentials } from "../../auth/authenticator.js";
+import type { Credentials } from "../../auth/sign-in/authenticator.js";
 
 /** Credentials of a request. */
 export type RequestCredentials =

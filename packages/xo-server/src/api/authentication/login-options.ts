@@ -1,4 +1,4 @@
-import type { Authenticator } from "../../auth/authenticator.js";
+import type { Authenticator } from "../../auth/sign-in/authenticator.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Permission } from "../../operations/operation.js";
 

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { RedirectSignIn } from "../../auth/authenticator.js";
-import type { OneTimeSeals } from "../../auth/one-time-seals.js";
+import type { RedirectSignIn } from "../../auth/sign-in/authenticator.js";
+import type { OneTimeSeals } from "../../auth/sessions/one-time-seals.js";
 import type {
   PendingSignIn,
   ProviderResponse,

@@ -7,7 +7,7 @@ import {
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "json-rpc-2.0";
-import type { Client } from "../../auth/client.js";
+import type { Client } from "../../auth/sessions/client.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
 import { parseTraceparent } from "../../telemetry/trace-context.js";

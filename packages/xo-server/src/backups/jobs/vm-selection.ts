@@ -1,5 +1,5 @@
 import type { Catalog, ViewObject } from "@xo-server/inventory";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
 import { fetchObjects } from "../../jobs/fetch-objects.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 

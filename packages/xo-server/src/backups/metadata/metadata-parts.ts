@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../../auth/users/authenticated-users.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import type {
   ArchiveAccess,

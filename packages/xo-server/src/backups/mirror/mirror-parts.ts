@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../../auth/users/authenticated-users.js";
 import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { ArchiveAccess } from "../run/repository-access.js";

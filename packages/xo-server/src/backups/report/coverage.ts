@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Steps } from "@xo-server/inventory";
 import type { Job, Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { AuthenticatedUsers } from "../../auth/users/authenticated-users.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 import { createTimes } from "../../schedules/times.js";
 import type { Archives } from "../archives/archives.js";

@@ -1,5 +1,5 @@
 import type { Catalog } from "@xo-server/inventory";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
 import type { RestoreTestBody } from "../../jobs/job-body.js";
 import type { Archive } from "../archives/archive.js";
 import type { Archives } from "../archives/archives.js";

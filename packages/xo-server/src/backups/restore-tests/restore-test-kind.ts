@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Job } from "@xo-server/store";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
+import type { AuthenticatedUsers } from "../../auth/users/authenticated-users.js";
 import { inParallel } from "../../jobs/in-parallel.js";
 import type { RestoreTestBody } from "../../jobs/job-body.js";
 import type { JobKind, KindRun } from "../../jobs/job-kind.js";

@@ -1,7 +1,11 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
-import { createDisk, createVbd, CREATED_FOR } from "../../vms/new-vbds.js";
+import {
+  createDisk,
+  createVbd,
+  CREATED_FOR,
+} from "../../vms/drives/new-vbds.js";
 import { isHandleInvalid, type Rollback } from "../../vms/rollback.js";
 import { retryWhileInUse } from "../../transfers/retry-while-in-use.js";
 import { dropUploads } from "./restore-disk.js";

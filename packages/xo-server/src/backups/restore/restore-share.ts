@@ -1,8 +1,11 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { HandlerContext } from "../../operations/operation.js";
-import { SET_KEY, type ResourceSetAccess } from "../../vms/resource-sets.js";
-import { markSet } from "../../vms/set-mark.js";
+import {
+  SET_KEY,
+  type ResourceSetAccess,
+} from "../../vms/limits/resource-sets.js";
+import { markSet } from "../../vms/limits/set-mark.js";
 import type { VmPlan } from "./restore-plan.js";
 
 export interface RestoreShare {

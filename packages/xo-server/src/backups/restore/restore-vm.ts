@@ -2,7 +2,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { addVm } from "../../vms/destroy-vm.js";
-import { createVbd } from "../../vms/new-vbds.js";
+import { createVbd } from "../../vms/drives/new-vbds.js";
 import { Rollback } from "../../vms/rollback.js";
 import { exists, restoreDisks, type DiskParts } from "./restore-disks.js";
 import type { RestoreJournal } from "./restore-journal.js";

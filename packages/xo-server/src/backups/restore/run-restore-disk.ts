@@ -1,7 +1,7 @@
 import type { BackupDescription } from "@xo-server/backup";
 import { XoError, type Ref } from "@xo-server/model";
 import type { TaskContext } from "../../tasks/task-context.js";
-import { createDisk } from "../../vms/new-vbds.js";
+import { createDisk } from "../../vms/drives/new-vbds.js";
 import { Rollback } from "../../vms/rollback.js";
 import { parseArchiveId } from "../archives/archive.js";
 import { dropUploads, uploadDisk } from "./restore-disk.js";

@@ -1,6 +1,6 @@
 import type { Catalog } from "@xo-server/inventory";
 import type { Job } from "@xo-server/store";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import { snapshotModeOf } from "../jobs/settings.js";

@@ -3,15 +3,15 @@ import type { Operation } from "../../operations/operation.js";
 import { defineOperation } from "../definition/define-operation.js";
 import type { Services } from "../definition/services.js";
 import type { RestRoute } from "../../operations/rest-route.js";
-import { PublicGroup, groupExample } from "../../auth/public-group.js";
+import { PublicGroup, groupExample } from "../../auth/users/public-group.js";
 import {
   PublicPrivilege,
   PublicRole,
   privilegeExample,
   roleExample,
-} from "../../auth/public-role.js";
-import { PublicUser, userExample } from "../../auth/public-user.js";
-import { VisibleAccounts } from "../../auth/visible-accounts.js";
+} from "../../auth/users/public-role.js";
+import { PublicUser, userExample } from "../../auth/users/public-user.js";
+import { VisibleAccounts } from "../../auth/users/visible-accounts.js";
 import { requireUser } from "./token.js";
 
 interface Noun {

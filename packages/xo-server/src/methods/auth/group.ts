@@ -4,7 +4,7 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
-import { PublicGroup, toPublicGroup } from "../../auth/public-group.js";
+import { PublicGroup, toPublicGroup } from "../../auth/users/public-group.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a group." });
 const userId = Type.String({ minLength: 1, description: "Id of a user." });

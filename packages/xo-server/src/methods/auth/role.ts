@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Role, Store, Subject } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
-import { privilegesOf } from "../../auth/public-role.js";
+import { privilegesOf } from "../../auth/users/public-role.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a role." });
 const name = Type.String({

@@ -1,8 +1,11 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
-import { PublicUser, toSessionUser } from "../../auth/public-user.js";
-import { MAX_TICKET_LENGTH, TICKET_LIFETIME_MS } from "../../auth/tickets.js";
+import { PublicUser, toSessionUser } from "../../auth/users/public-user.js";
+import {
+  MAX_TICKET_LENGTH,
+  TICKET_LIFETIME_MS,
+} from "../../auth/sessions/tickets.js";
 
 export const sessionCreateTicket = defineOperation({
   name: "session.createTicket",

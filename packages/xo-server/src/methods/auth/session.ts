@@ -5,8 +5,8 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
-import { PublicUser, toSessionUser } from "../../auth/public-user.js";
-import type { Session } from "../../auth/session.js";
+import { PublicUser, toSessionUser } from "../../auth/users/public-user.js";
+import type { Session } from "../../auth/sessions/session.js";
 
 const text = (description: string) =>
   Type.String({ minLength: 1, maxLength: 4096, description });

@@ -4,7 +4,7 @@ import type {
   LdapInput,
   OidcInput,
   SamlInput,
-} from "../../auth/provider-settings.js";
+} from "../../auth/sign-in/provider-settings.js";
 import { LdapConfig } from "../../config/ldap-config.js";
 import { OidcConfig } from "../../config/oidc-config.js";
 import { SamlConfig } from "../../config/saml-config.js";

@@ -13,8 +13,8 @@ import {
 } from "../definition/define-operation.js";
 import { toMilliseconds } from "../../auth/duration.js";
 import { matchesPattern } from "../../auth/matches-pattern.js";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
-import { PublicToken, toPublicToken } from "../../auth/public-token.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
+import { PublicToken, toPublicToken } from "../../auth/users/public-token.js";
 
 const description = Type.String({
   maxLength: 1024,

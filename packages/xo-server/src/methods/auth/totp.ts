@@ -2,8 +2,8 @@ import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
-import { toTotpUri } from "../../auth/totp.js";
-import type { SecondFactorPolicy } from "../../auth/second-factor-policy.js";
+import { toTotpUri } from "../../auth/second-factor/totp.js";
+import type { SecondFactorPolicy } from "../../auth/second-factor/second-factor-policy.js";
 import { requireUser } from "./token.js";
 
 const otp = Type.String({

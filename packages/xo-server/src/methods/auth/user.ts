@@ -6,8 +6,8 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
-import { PublicUser, toPublicUser } from "../../auth/public-user.js";
-import { checkSshKeys } from "../../auth/ssh-keys.js";
+import { PublicUser, toPublicUser } from "../../auth/users/public-user.js";
+import { checkSshKeys } from "../../auth/users/ssh-keys.js";
 import { requireUser } from "./token.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a user." });

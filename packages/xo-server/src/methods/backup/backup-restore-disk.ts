@@ -9,7 +9,7 @@ import {
 } from "../../backups/restore/run-restore-over.js";
 import { untilSettled } from "../../backups/restore/until-settled.js";
 import { asTask } from "../definition/as-task.js";
-import { withGrowth } from "../../vms/set-growth.js";
+import { withGrowth } from "../../vms/limits/set-growth.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import {

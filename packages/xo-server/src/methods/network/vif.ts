@@ -11,8 +11,8 @@ import {
   idOf,
   onId,
 } from "../definition/on-object.js";
-import { checkLocking } from "../../vms/locking-rights.js";
-import { setOf } from "../../vms/set-growth.js";
+import { checkLocking } from "../../vms/limits/locking-rights.js";
+import { setOf } from "../../vms/limits/set-growth.js";
 import { createVif, newVif, type NewVif } from "./vif-create.js";
 import { setVif, vifSettings, type VifChange } from "./vif-set.js";
 

@@ -5,7 +5,7 @@ import { BulkLog, readBulkLog } from "../../bulk/bulk-log.js";
 import { chooseObjects, MAX_OBJECTS } from "../../bulk/bulk-objects.js";
 import { BulkResult } from "../../bulk/bulk-result.js";
 import { recoverItem } from "../../bulk/recover-item.js";
-import { noClient } from "../../auth/client.js";
+import { noClient } from "../../auth/sessions/client.js";
 import { shownParameters, withoutSecrets } from "../../operations/audit.js";
 import {
   permissionOf,
@@ -17,7 +17,7 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
 import type { TaskContext } from "../../tasks/task-context.js";
 
 const id = Type.String({ minLength: 1, maxLength: 128 });

@@ -1,9 +1,9 @@
 import { Type, type Static } from "typebox";
 import type { PoolObject } from "../../objects/pool-objects.js";
 import { defineOperation } from "../definition/define-operation.js";
-import { byteSize, toBytes } from "../../vms/byte-size.js";
+import { byteSize, toBytes } from "../../vms/parameters/byte-size.js";
 import { untrackedXapi, withRollback } from "../../vms/rollback.js";
-import { withGrowth } from "../../vms/set-growth.js";
+import { withGrowth } from "../../vms/limits/set-growth.js";
 import { idOf, idOfMade, NO_REF } from "../definition/on-object.js";
 
 const newDisk = Type.Object({

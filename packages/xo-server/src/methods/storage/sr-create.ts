@@ -3,7 +3,7 @@ import { Type, type TSchema } from "typebox";
 import type { Operation } from "../../operations/operation.js";
 import type { Services } from "../definition/services.js";
 import { defineOperation } from "../definition/define-operation.js";
-import { byteSize, toBytes } from "../../vms/byte-size.js";
+import { byteSize, toBytes } from "../../vms/parameters/byte-size.js";
 import { idOf } from "../definition/on-object.js";
 import { createSr, type NewSr } from "./create-new-sr.js";
 

@@ -9,7 +9,7 @@ import {
   assertDiskCounted,
   growthOfDisk,
   withGrowth,
-} from "../../vms/set-growth.js";
+} from "../../vms/limits/set-growth.js";
 import { newVbd } from "./disk.js";
 import {
   actionRoute,

@@ -2,8 +2,8 @@ import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import type { PoolObject } from "../../objects/pool-objects.js";
 import { defineOperation } from "../definition/define-operation.js";
-import { byteSize, toBytes } from "../../vms/byte-size.js";
-import { withDiskGrowth } from "../../vms/set-growth.js";
+import { byteSize, toBytes } from "../../vms/parameters/byte-size.js";
+import { withDiskGrowth } from "../../vms/limits/set-growth.js";
 import { createDisk } from "./disk.js";
 import { moveDisk } from "./move-disk.js";
 import {

@@ -1,6 +1,6 @@
 import type { CloudConfig, CloudConfigKind } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import type { AuthenticatedUser } from "../../auth/users/authenticated-user.js";
 import {
   defineOperation,
   type OperationContext,

@@ -7,10 +7,10 @@ import {
   type OperationContext,
 } from "../definition/define-operation.js";
 import { copyVm } from "../../vms/copy-vm.js";
-import { withCopy } from "../../vms/set-growth.js";
+import { withCopy } from "../../vms/limits/set-growth.js";
 import { addVm } from "../../vms/destroy-vm.js";
 import { withRollback, untrackedXapi } from "../../vms/rollback.js";
-import { id } from "../../vms/vm-parameters.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { idOfMade } from "../definition/on-object.js";
 
 /** Characters of a name that is made of a template. */

@@ -3,8 +3,8 @@ import type { HandlerContext } from "../../operations/operation.js";
 import { defineOperation } from "../definition/define-operation.js";
 import type { Tasks } from "../../tasks/tasks.js";
 import type { TaskContext } from "../../tasks/task-context.js";
-import { createParameters } from "../../vms/create-parameters.js";
-import { createVmFromTemplate } from "../../vms/create-from-template.js";
+import { createParameters } from "../../vms/create/create-parameters.js";
+import { createVmFromTemplate } from "../../vms/create/create-from-template.js";
 import {
   checkVms,
   createManyParameters,
@@ -12,13 +12,13 @@ import {
   createVms,
   requestedVms,
   type CreateManyParameters,
-} from "../../vms/create-several.js";
+} from "../../vms/create/create-several.js";
 import {
   allCreated,
   onlyCreated,
   recoverCreations,
-} from "../../vms/creation-journal.js";
-import { type ResourceSetAccess } from "../../vms/resource-sets.js";
+} from "../../vms/create/creation-journal.js";
+import { type ResourceSetAccess } from "../../vms/limits/resource-sets.js";
 
 const route = {
   method: "post",

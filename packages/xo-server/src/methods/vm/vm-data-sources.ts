@@ -5,7 +5,7 @@ import {
   type OperationContext,
 } from "../definition/define-operation.js";
 import type { RestRoute } from "../../operations/rest-route.js";
-import { id } from "../../vms/vm-parameters.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { onId } from "../definition/on-object.js";
 
 const name = Type.Optional(

@@ -7,8 +7,8 @@ import {
   summarizeDeletion,
 } from "../../vms/deletion-summary.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
-import { assertDiskCounted } from "../../vms/set-growth.js";
-import { id } from "../../vms/vm-parameters.js";
+import { assertDiskCounted } from "../../vms/limits/set-growth.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { deleteRoute, onId } from "../definition/on-object.js";
 
 const TYPES = ["VM", "VM-template", "VM-snapshot"] as const;

@@ -8,19 +8,19 @@ import {
 import {
   CONFIG_DRIVE_SIZE,
   createConfigDrive,
-} from "../../vms/config-drive.js";
-import { findCdImage } from "../../vms/cd-image.js";
-import { checkLocking } from "../../vms/locking-rights.js";
-import { ejectCd, insertCd } from "../../vms/cd-drive.js";
+} from "../../vms/drives/config-drive.js";
+import { findCdImage } from "../../vms/drives/cd-image.js";
+import { checkLocking } from "../../vms/limits/locking-rights.js";
+import { ejectCd, insertCd } from "../../vms/drives/cd-drive.js";
 import {
   withRollback,
   untrackedXapi,
   type Rollback,
 } from "../../vms/rollback.js";
-import { createVbd, createInterface } from "../../vms/new-vbds.js";
-import { growthOfDisk, withGrowth } from "../../vms/set-growth.js";
+import { createVbd, createInterface } from "../../vms/drives/new-vbds.js";
+import { growthOfDisk, withGrowth } from "../../vms/limits/set-growth.js";
 import { PoolScope } from "../../vms/pool-scope.js";
-import { id } from "../../vms/vm-parameters.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { isRunning, readRecord } from "../../vms/xapi-records.js";
 import { idOf, idOfMade, onId } from "../definition/on-object.js";
 

@@ -6,8 +6,8 @@ import {
 } from "../definition/define-operation.js";
 import { withoutPcis, withPcis } from "../../vms/pass-through.js";
 import { PoolScope } from "../../vms/pool-scope.js";
-import { entryCalls } from "../../vms/setting-calls.js";
-import { id } from "../../vms/vm-parameters.js";
+import { entryCalls } from "../../vms/settings/setting-calls.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { readRecord } from "../../vms/xapi-records.js";
 import { idOf, onId } from "../definition/on-object.js";
 

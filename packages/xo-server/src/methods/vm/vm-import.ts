@@ -13,9 +13,9 @@ import { sendToXapi } from "../../transfers/xapi-streams.js";
 import { checkXva } from "../../transfers/xva.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
 import { PoolScope } from "../../vms/pool-scope.js";
-import { SET_KEY } from "../../vms/resource-sets.js";
+import { SET_KEY } from "../../vms/limits/resource-sets.js";
 import { ignoreInvalidHandle, untrackedXapi } from "../../vms/rollback.js";
-import { markSet } from "../../vms/set-mark.js";
+import { markSet } from "../../vms/limits/set-mark.js";
 import { readRecord } from "../../vms/xapi-records.js";
 import {
   defineOperation,

@@ -8,20 +8,20 @@ import {
   allowAutoPowerOn,
   changeSettings,
   findNamed,
-} from "../../vms/change-settings.js";
+} from "../../vms/settings/change-settings.js";
 import {
   growthOfSettings,
   moveToSet,
   setOf,
   withGrowth,
-} from "../../vms/set-growth.js";
+} from "../../vms/limits/set-growth.js";
 import { PoolScope } from "../../vms/pool-scope.js";
 import {
   id,
   settingParameters,
   type VmSettings,
-} from "../../vms/vm-parameters.js";
-import { entryCalls } from "../../vms/setting-calls.js";
+} from "../../vms/parameters/vm-parameters.js";
+import { entryCalls } from "../../vms/settings/setting-calls.js";
 import { readRecord } from "../../vms/xapi-records.js";
 
 const administrate = {

@@ -12,9 +12,9 @@ import {
   growthOfRevert,
   growthOfSnapshot,
   withGrowth,
-} from "../../vms/set-growth.js";
+} from "../../vms/limits/set-growth.js";
 import { takeSnapshot, type SnapshotKind } from "../../vms/take-snapshot.js";
-import { id } from "../../vms/vm-parameters.js";
+import { id } from "../../vms/parameters/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "../definition/on-object.js";
 
 const snapshotBefore = Type.Optional(
