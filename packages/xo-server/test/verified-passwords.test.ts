@@ -22,7 +22,7 @@ function setUp(user: User = ada) {
     clock,
     policy,
     store: {
-      users: { findByName: () => user },
+      users: { findByName: () => user, passwordTag: () => "tag" },
       tokens: { ofUser: () => [] },
       onChange(listener: (table: string) => void) {
         listeners.push(listener);
