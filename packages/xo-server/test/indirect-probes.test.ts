@@ -132,7 +132,7 @@ t.test(
 );
 
 t.test(
-  "another server tells nothing about programs other than XAPI",
+  "another server reveals nothing about programs other than XAPI",
   async (t) => {
     const cluster = await createCluster(t);
     await addHelper(t, cluster, async () => ({
