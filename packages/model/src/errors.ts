@@ -224,6 +224,10 @@ export const errorTable = {
   SECOND_FACTOR_REQUIRED: row("a second factor is required: {advice}", 403, 2),
   FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
+  OBJECTS_LOADING: row(
+    "no {type} {id} is known yet, but the server is still loading its pools; repeat the request in some seconds",
+    503,
+  ),
   OBJECT_NOT_LOADED: row(
     "no object {id} is known, but the objects of these pools are not loaded: {pools}; connect them and repeat",
     503,

@@ -62,6 +62,7 @@ export class FakeObjects {
         count: async (request: PageRequest) =>
           (await this.#page(request)).total,
       },
+      completeness: { isStarting: false },
     };
     return fake as unknown as RestApiOptions["objects"];
   }

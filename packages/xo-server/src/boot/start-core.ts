@@ -155,7 +155,7 @@ export async function startCore(
     pools,
     storedPools: createStoredPools({ store, pools }, options),
     demoPools: new DemoPools({ ...options, pools, logger }),
-    objects: new PoolObjects(views.catalog, pools),
+    objects: new PoolObjects(views.catalog, pools, {}, views.completeness),
     clients: new Set(),
     limitHits: new LimitHits(),
   };

@@ -8,6 +8,7 @@ import type {
 } from "@xo-server/inventory";
 import type { SharedSubscription } from "./shared-subscription.js";
 import { Fragments, type Fragment } from "./fragment.js";
+import { loaded, missingObject, type Loading } from "./missing-object.js";
 import { toSelection, type ObjectSelection } from "./object-selection.js";
 import type { Readable } from "./readable.js";
 
@@ -33,21 +34,32 @@ export class ObjectListing {
   readonly #catalog: Catalog;
   readonly #inventory: Pick<Inventory, "runInSlices">;
   readonly #queries: Pick<Queries, "ids">;
+  readonly #loading: Loading;
   readonly #fragments = new Fragments();
 
   constructor(
     catalog: Catalog,
     inventory: Pick<Inventory, "runInSlices">,
     queries: Pick<Queries, "ids">,
+    loading: Loading = loaded,
   ) {
     this.#catalog = catalog;
     this.#inventory = inventory;
     this.#queries = queries;
+    this.#loading = loading;
   }
 
-  /** @throws XoError FILTER_INVALID, INVALID_PARAMETERS, immediately */
+  /**
+   * @throws XoError FILTER_INVALID, INVALID_PARAMETERS, and OBJECTS_LOADING for an id that is not known
+   * yet, immediately
+   */
   list(request: ListingRequest): AsyncIterable<Buffer> {
-    return this.#parts(request, toSelection(request.filter));
+    const selection = toSelection(request.filter);
+    const { id, type = "object" } = selection;
+    if (id !== undefined && this.#loading.isStarting)
+      if (this.#catalog.get(id) === undefined)
+        throw missingObject(this.#loading, type, id);
+    return this.#parts(request, selection);
   }
 
   /** Returns the buffer of a part that has been sent. */

@@ -9,6 +9,7 @@ import { TrackedXapi } from "../tasks/tracked-xapi.js";
 import type { Span } from "../telemetry/span.js";
 import { TracedXapi } from "../telemetry/traced-xapi.js";
 import { FoundObject } from "./found-object.js";
+import { loaded, missingObject, type Loading } from "./missing-object.js";
 
 /** An object, and the connection to its pool. */
 export interface PoolObject {
@@ -40,6 +41,7 @@ export interface CallOrigin {
 export class PoolObjects {
   readonly #catalog: CatalogPart;
   readonly #pools: PoolsPart;
+  readonly #loading: Loading;
   readonly #task: TaskContext | undefined;
   readonly #span: Span | undefined;
   readonly #lease: HeldLease | undefined;
@@ -50,9 +52,11 @@ export class PoolObjects {
     catalog: CatalogPart,
     pools: PoolsPart,
     { task, span, lease }: CallOrigin = {},
+    loading: Loading = loaded,
   ) {
     this.#catalog = catalog;
     this.#pools = pools;
+    this.#loading = loading;
     // Nothing is recorded for a task that no client follows.
     this.#task = task?.taskId === undefined ? undefined : task;
     this.#span = span;
@@ -64,7 +68,7 @@ export class PoolObjects {
    * of the task, and are cancelled with it.
    */
   forTask(task: TaskContext, span = this.#span): PoolObjects {
-    return new PoolObjects(this.#catalog, this.#pools, { task, span });
+    return this.#from({ task, span });
   }
 
   /**
@@ -75,10 +79,11 @@ export class PoolObjects {
     const lease = this.#task?.lease;
     return this.#task === undefined
       ? this
-      : new PoolObjects(this.#catalog, this.#pools, {
-          span: this.#span,
-          lease,
-        });
+      : this.#from({ span: this.#span, lease });
+  }
+
+  #from(origin: CallOrigin): PoolObjects {
+    return new PoolObjects(this.#catalog, this.#pools, origin, this.#loading);
   }
 
   find(id: string): FoundObject | undefined {
@@ -91,15 +96,14 @@ export class PoolObjects {
 
   /**
    * @param types accepted types; none: any type
-   * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
+   * @throws XoError NO_SUCH_OBJECT, OBJECTS_LOADING, NOT_CONNECTED
    */
   get(id: string, ...types: readonly string[]): PoolObject {
     const found = this.find(id);
-    if (
-      found === undefined ||
-      (types.length > 0 && !types.includes(found.type))
-    )
-      throw new XoError("NO_SUCH_OBJECT", { type: types[0] ?? "object", id });
+    if (found === undefined)
+      throw missingObject(this.#loading, types[0] ?? "object", id);
+    if (types.length > 0 && !types.includes(found.type))
+      throw new XoError("NO_SUCH_OBJECT", { type: types[0]!, id });
     const { object } = found;
     return {
       id: found.id,

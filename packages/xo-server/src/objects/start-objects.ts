@@ -73,7 +73,7 @@ export function startObjects(
   stops.push("notifications", () => {
     notices.stop();
   });
-  const listing = new ObjectListing(catalog, inventory, queries);
+  const listing = new ObjectListing(catalog, inventory, queries, completeness);
   const liveQueries = new LiveQuerySubscriptions({
     queries,
     completeness,

@@ -1,13 +1,17 @@
 import type { Catalog, CatalogEntry, Queries } from "@xo-server/inventory";
-import { XoError } from "@xo-server/model";
 import { isAlarm } from "./alarms.js";
 import { isInExtent } from "./collection-pages.js";
 import type { Collection } from "./collections.js";
+import {
+  missingObject,
+  type Loading,
+} from "../../../objects/missing-object.js";
 import type { Rights } from "../../../rights/rights.js";
 
 export interface ObjectSources {
   readonly catalog: Pick<Catalog, "get">;
   readonly queries: Pick<Queries, "page">;
+  readonly completeness: Loading;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -15,7 +19,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * An object of a collection by its id or XAPI reference; a template also by its
  * UUID, if it is unique.
- * @throws XoError NO_SUCH_OBJECT, also for objects that the caller may not read
+ * @throws XoError NO_SUCH_OBJECT, OBJECTS_LOADING, also for objects that the caller may not read
  */
 export async function findObject(
   sources: ObjectSources,
@@ -24,7 +28,7 @@ export async function findObject(
   rights: Rights,
 ): Promise<CatalogEntry> {
   const { type } = collection;
-  const missing = new XoError("NO_SUCH_OBJECT", { type, id });
+  const missing = missingObject(sources.completeness, type, id);
   const extent = rights.extent("read", type);
   if (extent === "none") throw missing;
   const entry =
