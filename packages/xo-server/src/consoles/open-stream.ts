@@ -2,6 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Duplex } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { isUnknownObject } from "../objects/no-such-object.js";
 import { pause } from "../tasks/pause.js";
 import type { ConsoleTarget } from "./console-target.js";
 
@@ -74,7 +75,7 @@ function isTransient(error: unknown): boolean {
   const { code, data } = error;
   if (code === "HTTP_STATUS") return data["status"] === 500;
   return (
-    code === "NO_SUCH_OBJECT" ||
+    isUnknownObject(error) ||
     code === "CONNECTION_REFUSED" ||
     code === "CONNECTION_LOST" ||
     code === "UNREACHABLE"

@@ -1,4 +1,5 @@
 import { XoError } from "@xo-server/model";
+import { isUnknownObject } from "../../objects/no-such-object.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
 import type { CreateParameters } from "./create-parameters.js";
 
@@ -7,7 +8,7 @@ const TYPE = "VM-template";
 /**
  * Finds a template by its id or UUID. A default template has the same UUID in every
  * pool; the pool, or another object in the call, determines which one is meant.
- * @throws XoError NO_SUCH_OBJECT
+ * @throws XoError NO_SUCH_OBJECT, OBJECTS_LOADING
  */
 export function findTemplate(
   input: CreateParameters,
@@ -18,8 +19,9 @@ export function findTemplate(
     tryGet(objects, id) ??
     poolsNamed(input, objects)
       .map((one) => tryGet(objects, `${one}-${id}`))
-      .find((one) => one !== undefined);
-  if (found === undefined || (pool ?? found.object["$pool"]) !== poolOf(found))
+      .find((one) => one !== undefined) ??
+    objects.get(id, TYPE);
+  if ((pool ?? found.object["$pool"]) !== poolOf(found))
     throw new XoError("NO_SUCH_OBJECT", { type: TYPE, id });
   return found;
 }
@@ -32,9 +34,7 @@ function tryGet(objects: PoolObjects, id: string): PoolObject | undefined {
   try {
     return objects.get(id, TYPE);
   } catch (error) {
-    const isMissing =
-      error instanceof XoError && error.code === "NO_SUCH_OBJECT";
-    if (isMissing) return undefined;
+    if (isUnknownObject(error)) return undefined;
     throw error;
   }
 }
