@@ -4,7 +4,11 @@ import { ObjectListing } from "../src/objects/object-listing.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { findTemplate } from "../src/vms/create/template.js";
 
-const catalog = { get: () => undefined, types: [] } as never;
+const catalog = {
+  get: () => undefined,
+  poolOf: () => undefined,
+  types: [],
+} as never;
 const starting = { isStarting: true };
 const isLoading = { code: "OBJECTS_LOADING" };
 const isMissing = { code: "NO_SUCH_OBJECT" };

@@ -157,7 +157,7 @@ export class Activity implements ActivityRecorder {
       const watcher = new RowWatcher({
         table,
         summaries: this.#summaries,
-        isLive: (pool) => this.#pools.isLive(pool),
+        isLive: (pool) => this.#pools.live.has(pool),
         nameOf: (id, type) => this.#watchers.get(type)?.nameOf(id),
         onEvent: (event) => {
           this.#record(event);

@@ -31,10 +31,6 @@ export class PoolTracker {
     for (const pool of inventory.pools) this.#track(pool);
   }
 
-  isLive(pool: string): boolean {
-    return this.#live.has(pool);
-  }
-
   /** The pools that are live. */
   get live(): ReadonlySet<string> {
     return this.#live;

@@ -57,6 +57,7 @@ export class RowWatcher implements RowObserver {
     const unread = new Set(
       [...pools].filter((one) => !this.#readPools.has(one)),
     );
+    if (unread.size === 0) return;
     for (let row = 0; row < table.rows; row++) {
       if (table.isLive(row) && unread.has(table.pool(row)))
         table.readRow(row, (object) => {

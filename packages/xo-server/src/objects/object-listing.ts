@@ -56,9 +56,11 @@ export class ObjectListing {
   list(request: ListingRequest): AsyncIterable<Buffer> {
     const selection = toSelection(request.filter);
     const { id, type = "object" } = selection;
-    if (id !== undefined && this.#loading.isStarting)
-      if (this.#catalog.get(id) === undefined)
-        throw missingObject(this.#loading, type, id);
+    const isUnknown =
+      id !== undefined &&
+      this.#loading.isStarting &&
+      this.#catalog.poolOf(id) === undefined;
+    if (isUnknown) throw missingObject(this.#loading, type, id);
     return this.#parts(request, selection);
   }
 
