@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { carryOut } from "../src/format/zstd-task.js";
-import { ZstdModule } from "../src/format/zstd-module.js";
+import { ZstdModule } from "@xo-server/zstd";
 import { ZstdThreads } from "../src/format/zstd-threads.js";
 import { interleave } from "./interleaving.js";
 import { integer, seededRandom } from "./random.js";

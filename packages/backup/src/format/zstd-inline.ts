@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { ZstdModule } from "./zstd-module.js";
+import { ZstdModule } from "@xo-server/zstd";
 import { carryOut, type ZstdTask } from "./zstd-task.js";
 import { ZstdThreads } from "./zstd-threads.js";
 

@@ -1,6 +1,6 @@
 import { chunkIdOf } from "../keys/derived-keys.js";
 import { checkChunk, decrypt, type ChunkSeal } from "./chunk-seal.js";
-import type { ZstdModule } from "./zstd-module.js";
+import type { ZstdModule } from "@xo-server/zstd";
 
 /** What a thread for zstd does with the bytes of a request. */
 export type ZstdTask =

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { ZstdModule } from "./zstd-module.js";
+import { ZstdModule } from "@xo-server/zstd";
 import { carryOut } from "./zstd-task.js";
 import type { ZstdAnswer, ZstdRequest } from "./zstd-threads.js";
 

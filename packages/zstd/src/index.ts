@@ -1,0 +1,1 @@
+export { ZstdModule } from "./zstd-module.js";
