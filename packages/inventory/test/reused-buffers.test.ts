@@ -2,12 +2,12 @@ import t from "tap";
 import type { RecordBuffer } from "@xo-server/model";
 import { BatchWriters } from "../src/snapshot-cache/batch-writers.js";
 import { ReleasedMemory } from "../src/store/released-memory.js";
-import { createSpareSegments, Segments } from "../src/store/segments.js";
+import { createSegmentServices, Segments } from "../src/store/segments.js";
 
 const SEGMENT_BYTES = 256 * 1024;
 
 t.test("records that change all the time use the same few segments", (t) => {
-  const segments = new Segments(createSpareSegments(), new ReleasedMemory());
+  const segments = new Segments(createSegmentServices());
   const record = Buffer.alloc(1024, "r");
   const place = { offset: 0, length: 512 };
   const used = new Set<unknown>();
@@ -24,11 +24,9 @@ t.test("records that change all the time use the same few segments", (t) => {
 });
 
 t.test("unused segments of all pools together are bounded", (t) => {
-  const spare = createSpareSegments();
-  const pools = [
-    new Segments(spare, new ReleasedMemory()),
-    new Segments(spare, new ReleasedMemory()),
-  ];
+  const services = createSegmentServices();
+  const { spare } = services;
+  const pools = [new Segments(services), new Segments(services)];
   const record = Buffer.alloc(60 * 1024);
   const place = { offset: 0, length: 30 * 1024 };
   const used: [Segments, number][] = [];
@@ -45,8 +43,9 @@ t.test("unused segments of all pools together are bounded", (t) => {
 });
 
 t.test("a buffer that was received is not used again", (t) => {
-  const spare = createSpareSegments();
-  const segments = new Segments(spare, new ReleasedMemory());
+  const services = createSegmentServices();
+  const { spare } = services;
+  const segments = new Segments(services);
   const number = segments.adopt(new ArrayBuffer(SEGMENT_BYTES));
   segments.retain(number, 1);
   segments.release(number, 1);
@@ -54,22 +53,22 @@ t.test("a buffer that was received is not used again", (t) => {
   t.end();
 });
 
-t.test("64 MiB of released shared memory begin a garbage collection", (t) => {
+t.test("128 MiB of released shared memory begin a garbage collection", (t) => {
   let collections = 0;
   const released = new ReleasedMemory(() => void collections++);
-  const segments = new Segments(createSpareSegments(), released);
+  const segments = new Segments({ ...createSegmentServices(), released });
   const release = (buffer: RecordBuffer) => {
     const number = segments.adopt(buffer);
     segments.retain(number, 1);
     segments.release(number, 1);
   };
   const MIB = 1 << 20;
-  for (let i = 0; i < 63; i++) release(new SharedArrayBuffer(MIB));
-  for (let i = 0; i < 63; i++) release(new ArrayBuffer(MIB));
+  for (let i = 0; i < 127; i++) release(new SharedArrayBuffer(MIB));
+  for (let i = 0; i < 127; i++) release(new ArrayBuffer(MIB));
   t.equal(collections, 0, "V8 counts the others itself");
   release(new SharedArrayBuffer(MIB));
   t.equal(collections, 1);
-  for (let i = 0; i < 63; i++) release(new SharedArrayBuffer(MIB));
+  for (let i = 0; i < 127; i++) release(new SharedArrayBuffer(MIB));
   t.equal(collections, 1);
   t.end();
 });

@@ -19,6 +19,7 @@ export {
   RecordField,
   RecordFlag,
   hashRef,
+  allocateShared,
   toSharedBuffer,
   transferable,
   type RecordBatch,

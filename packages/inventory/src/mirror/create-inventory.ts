@@ -26,8 +26,7 @@ import { ListingLimiter } from "./listing-limiter.js";
 import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
 import type { Verification, VerifyOptions } from "./pool-verifier.js";
-import { ReleasedMemory } from "../store/released-memory.js";
-import { createSpareSegments } from "../store/segments.js";
+import { createSegmentServices } from "../store/segments.js";
 import { RecordCache } from "../store/record-cache.js";
 import { Slicer, type Priority, type Steps } from "../slicer/slicer.js";
 import {
@@ -51,8 +50,7 @@ class PoolInventory implements Inventory {
   readonly #cache: RecordCache;
   readonly #snapshots?: SnapshotCache;
   readonly #mirrors = new Map<string, PoolMirror>();
-  readonly #spareSegments = createSpareSegments();
-  readonly #released = new ReleasedMemory();
+  readonly #segments = createSegmentServices();
   readonly #poolListeners = new Set<MirrorStatusListener>();
 
   constructor(options: InventoryOptions) {
@@ -108,8 +106,7 @@ class PoolInventory implements Inventory {
       feed: this.#feed,
       ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
       run: (steps, priority) => this.#slicer.run(id, steps, priority),
-      spareSegments: this.#spareSegments,
-      released: this.#released,
+      segments: this.#segments,
       cache: this.#cache,
       listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
@@ -279,6 +276,7 @@ class PoolInventory implements Inventory {
       pools: this.#mirrors.size,
       segments: sum("segments"),
       segmentBytes: sum("bytes"),
+      compressedBytes: sum("compressedBytes"),
       liveBytes: sum("liveBytes"),
       tableBytes: sum("tableBytes"),
       feedBytes: this.#feed.byteLength,

@@ -101,6 +101,9 @@ export interface InventoryStats {
    */
   readonly segments: number;
   readonly segmentBytes: number;
+  /** The part of `segmentBytes` in segments whose records are compressed. */
+  readonly compressedBytes: number;
+  /** Decompressed. */
   readonly liveBytes: number;
   readonly tableBytes: number;
   readonly feedBytes: number;

@@ -9,8 +9,7 @@ import type {
 import { PoolStore } from "../store/pool-store.js";
 import type { RecordCache } from "../store/record-cache.js";
 import type { ListingLimiter } from "./listing-limiter.js";
-import type { ReleasedMemory } from "../store/released-memory.js";
-import type { SpareBuffers } from "../store/spare-buffers.js";
+import type { SegmentServices } from "../store/segments.js";
 import {
   PoolVerifier,
   type Verification,
@@ -62,8 +61,7 @@ export interface PoolMirrorOptions extends Omit<
   readonly feed: ChangeFeed;
   readonly snapshots?: SnapshotCache;
   /** Shared by all pools. */
-  readonly spareSegments: SpareBuffers;
-  readonly released: ReleasedMemory;
+  readonly segments: SegmentServices;
   /** Shared by all pools; records of removed objects are evicted. */
   readonly cache: RecordCache;
   /** Runs steps in the pool's lane of the slicer. */
@@ -91,8 +89,7 @@ export class PoolMirror {
     this.store = new PoolStore({
       poolId: id,
       feed,
-      spareSegments: options.spareSegments,
-      released: options.released,
+      segments: options.segments,
       isMirrored: (className) =>
         this.#isRestoring || this.#reflector.isMirrored(className),
       onRemove: (table, row) => {

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import type { WrittenBatch } from "../store/batch-writer.js";
+import type { CompressedRows } from "../store/compressed-rows.js";
 import type { SharedRows } from "../store/shared-rows.js";
 import type { Disk } from "./disk.js";
 import type { FileEnd } from "./file-end.js";
@@ -91,18 +92,23 @@ export class FrameWriter {
   /**
    * Appends rows by a thread, which must be in use. When writing fails they count as
    * not written.
+   * @returns the rows as they are in the file
    */
-  async appendRows(rows: SharedRows, thread: SnapshotThread): Promise<void> {
+  async appendRows(
+    shared: SharedRows,
+    thread: SnapshotThread,
+  ): Promise<CompressedRows> {
     await this.#truncateTail();
-    const { bytes, frames } = await thread.write({
+    const { end, rows } = await thread.write({
       fd: this.#file.fd,
       key: this.#cipher.key,
       end: { bytes: this.#bytes, frames: this.#frames },
-      rows,
+      rows: shared,
     });
-    this.#bytes = bytes;
-    this.#frames = frames;
+    this.#bytes = end.bytes;
+    this.#frames = end.frames;
     this.#mayHaveTail = false;
+    return rows;
   }
 
   sync(): Promise<void> {

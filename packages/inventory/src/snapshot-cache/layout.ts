@@ -13,7 +13,7 @@ import {
  * Increment it when the format of frames changes in a way that the tables of
  * packages/model do not show.
  */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * Fingerprint of everything that the numbers of a batch depend on: 16 bytes of

@@ -2,6 +2,8 @@ import { RevisionCounter } from "../feed/revision-counter.js";
 import { PoolStore } from "../store/pool-store.js";
 import type { StoreContent } from "../store/store-content.js";
 import { HEAD_BYTES } from "./file-head.js";
+import type { CompressedRows } from "../store/compressed-rows.js";
+import { decodeCompressed, isCompressedIndex } from "./compressed-frame.js";
 import {
   decodeFrame,
   type SnapshotFrame,
@@ -54,7 +56,7 @@ export function restoreStore(
     const frame = parts && toFrame(parts);
     if (parts === undefined || frame === undefined) break;
     applyAll(store, frame);
-    status = frame.status ?? status;
+    if ("status" in frame) status = frame.status;
     validBytes = parts.end;
     frameCount++;
   }
@@ -66,16 +68,22 @@ export function restoreStore(
 function toFrame({
   index,
   records,
-}: DecryptedFrame): SnapshotFrame | undefined {
+}: DecryptedFrame): SnapshotFrame | CompressedRows | undefined {
   try {
-    return decodeFrame(index, records);
+    return isCompressedIndex(index)
+      ? decodeCompressed(index, records)
+      : decodeFrame(index, records);
   } catch {
     return undefined;
   }
 }
 
 /** In one step: the thread has nothing else to do, and on the main thread files are small. */
-function applyAll(store: PoolStore, { batch }: SnapshotFrame): void {
-  const steps = store.restore(batch);
+function applyAll(
+  store: PoolStore,
+  frame: SnapshotFrame | CompressedRows,
+): void {
+  const steps =
+    "batch" in frame ? store.restore(frame.batch) : store.restoreRows(frame);
   while (steps.next().done !== true);
 }

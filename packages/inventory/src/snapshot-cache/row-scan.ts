@@ -76,8 +76,8 @@ export class RowScan {
   }
 
   /**
-   * Finds the classes with many records in shared memory: `sharedParts` returns their rows,
-   * `fill` leaves them out. Only for a scan of all objects, before `fill`.
+   * Finds the classes with many records in shared memory, or with compressed ones: `sharedParts`
+   * returns their rows, `fill` leaves them out. Only for a scan of all objects, before `fill`.
    */
   *findShared(): Steps {
     this.#tables = this.#begin();
@@ -89,7 +89,9 @@ export class RowScan {
         row++
       ) {
         if (table.isLive(row) && table.isShared(row))
-          bytes += table.recordLength(row);
+          bytes += table.isCompressed(row)
+            ? MIN_OWN_FRAME_BYTES
+            : table.recordLength(row);
         if (row % ROWS_PER_STEP === 0) yield;
       }
       if (bytes >= MIN_OWN_FRAME_BYTES) this.#shared.add(table);
@@ -118,6 +120,9 @@ export class RowScan {
       }
       yield;
     }
+    // The thread wrote objects that were removed while it did.
+    if (this.isDone && this.#shared.size > 0)
+      this.#addRemovals(writer, this.#removals);
     const { revision, objects } = this.#store;
     if (this.isDone && revision === this.#revision)
       this.#content = { objects, digest: this.#store.digest() };
@@ -135,7 +140,11 @@ export class RowScan {
 
   #writeRemovals(writer: BatchWriter): void {
     this.#taken = this.#removals.take();
-    for (const { className, ref } of this.#taken)
+    this.#addRemovals(writer, this.#taken);
+  }
+
+  #addRemovals(writer: BatchWriter, removals: Removals): void {
+    for (const { className, ref } of removals)
       // An object that exists again is written as a row.
       if ((this.#store.table(className)?.findRef(ref) ?? -1) < 0)
         writer.remove(className, ref);

@@ -1,4 +1,5 @@
 import type { BatchWriters } from "./batch-writers.js";
+import type { CompressedRows } from "../store/compressed-rows.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
@@ -31,6 +32,13 @@ export interface SnapshotFileOptions {
   readonly writers: BatchWriters;
   /** Writes the records of whole pools. */
   readonly thread: SnapshotThread;
+}
+
+/** Rows that a thread has compressed. */
+interface CompressedPart {
+  /** Row of the table that `rows` begins with. */
+  readonly first: number;
+  readonly rows: CompressedRows;
 }
 
 /**
@@ -77,6 +85,7 @@ export class SnapshotFile {
     const snapshot = await reader.take(poolId, signal);
     this.#generation = snapshot?.generation ?? 0;
     this.#file = snapshot?.file;
+    if (snapshot?.restored !== undefined) await store.untilReadable();
     if (signal.aborted) return undefined;
     if (snapshot?.restored !== undefined) {
       store.adopt(snapshot.restored.content);
@@ -96,6 +105,7 @@ export class SnapshotFile {
   ): Promise<SnapshotStatus> {
     const { reader, poolId, store } = this.#options;
     const { status, content } = await reader.readCopy(poolId, copy);
+    await store.untilReadable();
     signal.throwIfAborted();
     store.adopt(content);
     return status;
@@ -185,11 +195,12 @@ export class SnapshotFile {
   async #rewrite(scan: RowScan, status: SnapshotStatus): Promise<number> {
     const generation = this.#generation + 1;
     let file: FrameWriter | undefined;
+    let compressed: readonly CompressedPart[];
     try {
       await this.#folder.prepare();
       const path = this.#folder.newPathOf(generation);
       file = await FrameWriter.create({ ...this.#options, path, generation });
-      await this.#writeShared(file, scan);
+      compressed = await this.#writeShared(file, scan);
       await this.#writeRows(file, scan, status);
       await file.sync();
       await this.#folder.switchTo(generation);
@@ -206,22 +217,40 @@ export class SnapshotFile {
     this.#liveBytes = file.bytes;
     // The new file is in use; the old one is deleted anyway.
     await old?.close().catch(() => undefined);
+    await this.#useCompressed(compressed);
     return scan.revision;
   }
 
   /**
-   * Has a thread write the records in shared memory: this thread copies their table
-   * only, one part at a time.
+   * Has a thread compress and write the records in shared memory: this thread copies their
+   * table only, one part at a time.
    */
-  async #writeShared(file: FrameWriter, scan: RowScan): Promise<void> {
+  async #writeShared(
+    file: FrameWriter,
+    scan: RowScan,
+  ): Promise<readonly CompressedPart[]> {
     const { run, thread } = this.#options;
     await run(scan.findShared(), "background");
-    await thread.use(async () => {
+    return thread.use(async () => {
+      const parts: CompressedPart[] = [];
       for (const part of scan.sharedParts()) {
         await run(part.copy(), "background");
-        await file.appendRows(part.rows!, thread);
+        const rows = await file.appendRows(part.rows!, thread);
+        parts.push({ first: part.from, rows });
       }
+      return parts;
     });
+  }
+
+  /**
+   * The store has its records as the file has them, from now on. Not before the file is
+   * complete: only the thread can write them again.
+   */
+  async #useCompressed(parts: readonly CompressedPart[]): Promise<void> {
+    const { run, store } = this.#options;
+    if (parts.length > 0) await store.untilReadable();
+    for (const { first, rows } of parts)
+      await run(store.moveRows(rows, first), "background");
   }
 
   /**

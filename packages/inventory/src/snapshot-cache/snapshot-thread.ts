@@ -1,13 +1,13 @@
 import { Worker } from "node:worker_threads";
 import type { RestoredStore } from "./restore-store.js";
-import type { FileEnd } from "./file-end.js";
 import type {
   SnapshotRequest,
   SnapshotResponse,
   WriteRequest,
 } from "./snapshot-worker.js";
+import type { WrittenRows } from "./write-shared-rows.js";
 
-type Result = RestoredStore | FileEnd;
+type Result = RestoredStore | WrittenRows;
 
 interface Waiting {
   readonly resolve: (result: Result) => void;
@@ -46,13 +46,12 @@ export class SnapshotThread {
   }
 
   /**
-   * Writes rows behind the frames of a file; their cells are transferred. Only within `use`.
-   * @returns the new end of the file
+   * Compresses rows and writes them behind the frames of a file; their cells are transferred. Only within `use`.
    * @throws Error the rows cannot be written, or the thread has ended
    */
-  async write(request: Omit<WriteRequest, "id">): Promise<FileEnd> {
+  async write(request: Omit<WriteRequest, "id">): Promise<WrittenRows> {
     const { buffer } = request.rows.cells;
-    return (await this.#request(request, [buffer])) as FileEnd;
+    return (await this.#request(request, [buffer])) as WrittenRows;
   }
 
   #request(

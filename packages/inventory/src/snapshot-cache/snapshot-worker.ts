@@ -4,11 +4,12 @@
  */
 import { fstatSync, readSync, writevSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
+import { ZstdModule } from "@xo-server/zstd";
 import type { SharedRows } from "../store/shared-rows.js";
 import { buffersOf } from "../store/store-content.js";
 import type { FileEnd } from "./file-end.js";
 import { restoreStore, type RestoredStore } from "./restore-store.js";
-import { writeSharedRows } from "./write-shared-rows.js";
+import { writeSharedRows, type WrittenRows } from "./write-shared-rows.js";
 
 interface FileRequest {
   /** Descriptor of the open file. */
@@ -30,17 +31,20 @@ export type SnapshotRequest = {
 } & (FileRequest | WriteRequest);
 
 export type SnapshotResponse = { readonly id: number } & (
-  | { readonly result: RestoredStore | FileEnd }
+  | { readonly result: RestoredStore | WrittenRows }
   | { readonly failure: Error }
 );
 
 let buffer = Buffer.alloc(0);
+/** Only to write: most threads read the files of a start, and end. */
+let zstd: Promise<ZstdModule> | undefined;
 
-function respond(request: SnapshotRequest): void {
+async function respond(request: SnapshotRequest): Promise<void> {
   const { id } = request;
   try {
     if ("rows" in request) {
-      send({ id, result: write(request) });
+      const result = write(request, await (zstd ??= ZstdModule.load()));
+      send({ id, result }, [result.rows.cells.buffer as ArrayBuffer]);
       return;
     }
     const result = restore(request);
@@ -60,8 +64,11 @@ function restore({ fd, key }: FileRequest): RestoredStore {
   });
 }
 
-function write({ fd, key, rows, end }: WriteRequest): FileEnd {
-  return writeSharedRows(rows, key, end, (parts, at) => {
+function write(
+  { fd, key, rows, end }: WriteRequest,
+  module: ZstdModule,
+): WrittenRows {
+  return writeSharedRows(rows, module, { key, end }, (parts, at) => {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     const written = writevSync(fd, [...parts], at);
     // A short write happens when the disk is full.
@@ -78,4 +85,6 @@ function send(
   parentPort!.postMessage(response, transfer);
 }
 
-parentPort!.on("message", respond);
+parentPort!.on("message", (request: SnapshotRequest) => {
+  void respond(request);
+});

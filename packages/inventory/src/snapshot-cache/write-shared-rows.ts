@@ -1,43 +1,35 @@
-import { BatchWriter } from "../store/batch-writer.js";
-import { writeCells, type SharedRows } from "../store/shared-rows.js";
-import { Cell } from "../store/row-table.js";
+import type { ZstdModule } from "@xo-server/zstd";
+import { compressRows } from "../store/compress-rows.js";
+import type { CompressedRows } from "../store/compressed-rows.js";
+import type { SharedRows } from "../store/shared-rows.js";
+import { encodeCompressed } from "./compressed-frame.js";
 import { encryptFrame } from "./encrypt-frame.js";
-import { encodeIndex } from "./frame.js";
-import { FRAME_BYTES } from "./row-scan.js";
 import type { FileEnd } from "./file-end.js";
 
+export interface WrittenRows {
+  /** The new end of the file. */
+  readonly end: FileEnd;
+  /** The rows as they are in the file. */
+  readonly rows: CompressedRows;
+}
+
 /**
- * Writes rows as frames without status, behind the frames of a file.
+ * Compresses rows and writes them as a frame without status, behind the frames of a file.
  * @param key of the file (`fileKey`)
  * @param write writes buffers, in order, at an offset of the file in bytes; returns their length
- * @returns the new end of the file
  * @throws Error what `write` throws
  */
 export function writeSharedRows(
-  rows: SharedRows,
-  key: Uint8Array,
-  { bytes, frames }: FileEnd,
+  shared: SharedRows,
+  zstd: ZstdModule,
+  { key, end }: { readonly key: Uint8Array; readonly end: FileEnd },
   write: (parts: readonly Buffer[], at: number) => number,
-): FileEnd {
-  const buffers = rows.buffers.map((buffer) => Buffer.from(buffer));
-  const writer = new BatchWriter();
-  let end = { bytes, frames };
-  const flush = () => {
-    const batch = writer.read();
-    const parts = encryptFrame(key, end.frames, {
-      index: encodeIndex(batch),
-      records: batch.bytes,
-    });
-    const length = write(parts, end.bytes);
-    end = { bytes: end.bytes + length, frames: end.frames + 1 };
-    writer.clear();
+): WrittenRows {
+  const rows = compressRows(shared, zstd);
+  const parts = encryptFrame(key, end.frames, encodeCompressed(rows));
+  const length = write(parts, end.bytes);
+  return {
+    rows,
+    end: { bytes: end.bytes + length, frames: end.frames + 1 },
   };
-  const { cells, stride } = rows;
-  for (let at = 0; at < cells.length; at += stride) {
-    const buffer = buffers[cells[at + Cell.segment]!];
-    if (buffer !== undefined) writeCells(writer, rows, at, buffer);
-    if (writer.bytes >= FRAME_BYTES) flush();
-  }
-  if (writer.count > 0) flush();
-  return end;
 }

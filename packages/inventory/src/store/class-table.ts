@@ -8,7 +8,11 @@ import type { BatchCursor } from "./batch-cursor.js";
 import { HashIndex, type HashIndexContent } from "./hash-index.js";
 import { mixHigh, mixLow } from "./record-digest.js";
 import { RecordRows } from "./record-rows.js";
-import { Cell, type RowTableContent } from "./row-table.js";
+import {
+  Cell,
+  type RecordLocation,
+  type RowTableContent,
+} from "./row-table.js";
 import type { Segments } from "./segments.js";
 import type { UuidIndex } from "./uuid-index.js";
 
@@ -214,6 +218,47 @@ export class ClassTable extends RecordRows {
   }
 
   /**
+   * Adds an object that the table does not have, from a row of another table (RowTable), as
+   * seen by no listing.
+   * @param at index of its first cell
+   * @param segment that has its record in this pool
+   */
+  insertRow(
+    cells: Int32Array,
+    at: number,
+    segment: number,
+    revision: number,
+  ): void {
+    const row = this.table.allocate();
+    this.table.copyFrom(cells, at, row);
+    this.table.set(row, Cell.segment, segment);
+    this.table.set(row, Cell.mark, 0);
+    this.table.revisions[row] = revision;
+    this.segments.retain(segment, this.liveBytes(row));
+    this.#addDigest(row, 1);
+    this.#byRef.add(this.refHash(row), row);
+    this.#indexUuid(row);
+    this.#count++;
+  }
+
+  /**
+   * Moves an object to another segment, if it has not changed since a thread wrote it there.
+   * @param at index of the first cell of the row as the thread wrote it
+   */
+  moveRow(row: number, cells: Int32Array, at: number, segment: number): void {
+    const { table } = this;
+    if (row >= table.rows || !table.isLive(row)) return;
+    if (!table.isSameContent(row, cells, at)) return;
+    const oldSegment = table.get(row, Cell.segment);
+    const mark = this.mark(row);
+    table.copyFrom(cells, at, row);
+    table.set(row, Cell.segment, segment);
+    table.set(row, Cell.mark, mark);
+    this.segments.retain(segment, this.liveBytes(row));
+    this.segments.release(oldSegment, this.liveBytes(row));
+  }
+
+  /**
    * Adds an object that the table does not have. @param segment of the batch's
    * buffer, or COPY
    * @returns its row
@@ -299,24 +344,13 @@ export class ClassTable extends RecordRows {
     table.set(row, Cell.digestHigh, record.digestHigh);
     table.set(row, Cell.digestLow, record.digestLow);
     this.#addDigest(row, 1);
-    this.#fillColumns(row, record);
+    table.setColumns(row, record);
     if (segment === ClassTable.COPY) {
       this.#copyRecord(row, record.bytes, record);
       return;
     }
-    this.#setLocation(row, segment, record);
+    table.setLocation(row, segment, record);
     this.segments.retain(segment, this.liveBytes(row));
-  }
-
-  #fillColumns(row: number, record: BatchCursor): void {
-    const { columns, firstColumn, offset } = record;
-    const { cells, stride } = this.table;
-    const start = row * stride + Cell.columns;
-    for (let i = 0; i < stride - Cell.columns; i += 2) {
-      const length = firstColumn < 0 ? 0 : columns[firstColumn + i + 1]!;
-      cells[start + i] = length === 0 ? 0 : columns[firstColumn + i]! - offset;
-      cells[start + i + 1] = length;
-    }
   }
 
   #copyRecord(row: number, from: Buffer, location: RecordLocation): void {
@@ -327,7 +361,7 @@ export class ClassTable extends RecordRows {
       location,
     );
     const at = this.segments.lastCopyOffset;
-    this.#setLocation(row, segment, {
+    this.table.setLocation(row, segment, {
       refOffset: at,
       refLength,
       offset: at + refLength,
@@ -336,20 +370,11 @@ export class ClassTable extends RecordRows {
     this.segments.retain(segment, refLength + length);
   }
 
-  #setLocation(row: number, segment: number, location: RecordLocation): void {
-    const { table } = this;
-    table.set(row, Cell.segment, segment);
-    table.set(row, Cell.refOffset, location.refOffset);
-    table.set(row, Cell.refLength, location.refLength);
-    table.set(row, Cell.offset, location.offset);
-    table.set(row, Cell.length, location.length);
-  }
-
   #locationOf(row: number): RecordLocation {
     return {
       refOffset: this.refOffset(row),
       refLength: this.refLength(row),
-      offset: this.recordOffset(row),
+      offset: this.table.get(row, Cell.offset),
       length: this.recordLength(row),
     };
   }
@@ -372,12 +397,4 @@ export interface InsertContext {
   readonly segment: number;
   readonly mark: number;
   readonly revision: number;
-}
-
-/** Location of a reference and its record in a buffer, in bytes. */
-interface RecordLocation {
-  readonly refOffset: number;
-  readonly refLength: number;
-  readonly offset: number;
-  readonly length: number;
 }

@@ -1,4 +1,5 @@
 import { EventOperation, type RecordBatch } from "@xo-server/model";
+import { AdoptedBlocks, moveRows } from "./adopted-blocks.js";
 import { BatchCursor } from "./batch-cursor.js";
 import type {
   ChangeKind,
@@ -6,14 +7,15 @@ import type {
   ChangeRecorder,
 } from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
+import type { CompressedRows } from "./compressed-rows.js";
+import type { Listing } from "./listing.js";
 import { PoolTables, type FoundRow } from "./pool-tables.js";
-import { ReleasedMemory } from "./released-memory.js";
 import {
-  createSpareSegments,
+  createSegmentServices,
   Segments,
+  type SegmentServices,
   type SegmentStats,
 } from "./segments.js";
-import type { SpareBuffers } from "./spare-buffers.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { StoreContent } from "./store-content.js";
 
@@ -37,10 +39,8 @@ export interface PoolStoreOptions {
   readonly onRemove?: (table: ClassTable, row: number) => void;
   /** Called after a step that changed `count` objects. */
   readonly onChanged: (count: number) => void;
-  /** Default: spare segments of this pool alone. */
-  readonly spareSegments?: SpareBuffers;
-  /** Default: counts that of this pool alone. */
-  readonly released?: ReleasedMemory;
+  /** Default: those of this pool alone. */
+  readonly segments?: SegmentServices;
 }
 
 /**
@@ -63,15 +63,6 @@ interface SegmentInsert {
   readonly segment: number;
 }
 
-/** One listing of one class. */
-export interface Listing {
-  readonly className: string;
-  /** Number of the listing. Every row that it contained is marked with it. */
-  readonly mark: number;
-  /** The class had no objects: received buffers are adopted rather than copied. */
-  readonly isFirst: boolean;
-}
-
 export interface PoolStoreStats extends SegmentStats {
   /** Bytes of tables and indexes. */
   readonly tableBytes: number;
@@ -84,8 +75,7 @@ export interface PoolStoreStats extends SegmentStats {
 export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
-  readonly #spareSegments: SpareBuffers;
-  readonly #released: ReleasedMemory;
+  readonly #services: SegmentServices;
   #segments: Segments;
   #tables: PoolTables;
   readonly #mirrored = new Map<string, MirroredTable>();
@@ -95,9 +85,8 @@ export class PoolStore {
 
   constructor(options: PoolStoreOptions) {
     this.#options = options;
-    this.#spareSegments = options.spareSegments ?? createSpareSegments();
-    this.#released = options.released ?? new ReleasedMemory();
-    this.#segments = new Segments(this.#spareSegments, this.#released);
+    this.#services = options.segments ?? createSegmentServices();
+    this.#segments = new Segments(this.#services);
     this.#tables = new PoolTables(this.#segments);
     this.#pool = options.feed.numberOf(options.poolId);
   }
@@ -189,6 +178,29 @@ export class PoolStore {
     );
   }
 
+  /** The same with compressed rows, of objects that the store does not have. */
+  *restoreRows(rows: CompressedRows): Steps {
+    const target = this.#mirroredTable(rows.className);
+    if (target === undefined) return;
+    const blocks = new AdoptedBlocks(this.#segments, rows);
+    yield* blocks.visit((_index, at, segment) => {
+      this.#revision = this.#options.feed.skip(1);
+      target.table.insertRow(rows.cells, at, segment, this.#revision);
+      this.#objects++;
+    });
+  }
+
+  /** Before compressed rows are adopted or moved, so that they can be read. */
+  untilReadable(): Promise<void> {
+    return this.#services.decompressor.load();
+  }
+
+  /** See moveRows of adopted-blocks.ts. */
+  *moveRows(rows: CompressedRows, first: number): Steps {
+    const table = this.table(rows.className);
+    if (table) yield* moveRows(this.#segments, table, rows, first);
+  }
+
   /** Everything that the store holds. It must not be used afterwards. */
   get content(): StoreContent {
     return {
@@ -206,11 +218,7 @@ export class PoolStore {
    */
   adopt({ segments, tables, mark, objects }: StoreContent): void {
     const { feed } = this.#options;
-    this.#segments = new Segments(
-      this.#spareSegments,
-      this.#released,
-      segments,
-    );
+    this.#segments = new Segments(this.#services, segments);
     this.#tables = new PoolTables(this.#segments, tables);
     this.#mark = mark;
     this.#objects = objects;
@@ -248,7 +256,7 @@ export class PoolStore {
   *clear(): Steps {
     for (const className of this.#mirrored.keys())
       yield* this.sweep(this.beginListing(className));
-    this.#released.add(this.#tables.byteLength);
+    this.#services.released.add(this.#tables.byteLength);
     this.#tables.clear();
     this.#mirrored.clear();
   }

@@ -8,7 +8,7 @@ import {
 import type { BatchWriter } from "./batch-writer.js";
 import { Cell, RowTable, type RowTableContent } from "./row-table.js";
 import type { Segments } from "./segments.js";
-import { writeCells, type SharedRows } from "./shared-rows.js";
+import type { SharedRows, SharedSegment } from "./shared-rows.js";
 
 const UUID_LENGTH = 36;
 const BACKSLASH = 0x5c;
@@ -86,7 +86,7 @@ export class RecordRows {
     return this.table.get(row, Cell.refLength);
   }
 
-  /** The segment that contains reference and record. */
+  /** The segment that contains reference and columns. */
   bytes(row: number): Buffer {
     return this.segments.bytesOf(this.table.get(row, Cell.segment));
   }
@@ -98,11 +98,6 @@ export class RecordRows {
     return typeof uuid === "string" ? uuid : undefined;
   }
 
-  /** Offset of the record's JSON in `bytes`. */
-  recordOffset(row: number): number {
-    return this.table.get(row, Cell.offset);
-  }
-
   /** Length of the record's JSON in bytes. */
   recordLength(row: number): number {
     return this.table.get(row, Cell.length);
@@ -110,8 +105,9 @@ export class RecordRows {
 
   /** The record, parsed at each call. */
   read(row: number): XapiRecord {
-    const at = this.recordOffset(row);
-    return this.#parse(row, at, this.recordLength(row)) as XapiRecord;
+    const at = this.table.get(row, Cell.offset);
+    const bytes = this.segments.recordsOf(this.table.get(row, Cell.segment));
+    return this.#parse(row, bytes, at, this.recordLength(row)) as XapiRecord;
   }
 
   /**
@@ -128,7 +124,7 @@ export class RecordRows {
     const pair = Cell.columns + 2 * column;
     const length = this.table.get(row, pair + 1);
     if (length === 0) return undefined;
-    const at = this.recordOffset(row) + this.table.get(row, pair);
+    const at = this.#columnsFrom(row) + this.table.get(row, pair);
     const bytes = this.bytes(row);
     const first = bytes[at]!;
     if (first === TRUE) return true;
@@ -137,24 +133,41 @@ export class RecordRows {
     if (length === EMPTY_BYTES && first === OPEN_BRACE) return {};
     if (first === QUOTE && isPlain(bytes, at + 1, at + length - 1))
       return bytes.toString("latin1", at + 1, at + length - 1);
-    return readDigits(bytes, at, length) ?? this.#parse(row, at, length);
+    return readDigits(bytes, at, length) ?? this.#parse(row, bytes, at, length);
   }
 
   hasColumn(name: string): boolean {
     return this.#columnNames.includes(name);
   }
 
-  /** Adds the object to a batch. */
+  /** Adds the object, which is not compressed, to a batch. */
   writeTo(writer: BatchWriter, row: number): void {
-    const { className, table } = this;
-    const { cells, stride } = table;
-    const rows = { className, cells, stride };
-    writeCells(writer, rows, row * stride, this.bytes(row));
+    const { cells, stride } = this.table;
+    const at = row * stride;
+    if (this.isCompressed(row))
+      throw new Error("a compressed record is written by the thread only");
+    writer.add(this.className, this.bytes(row), {
+      refOffset: cells[at + Cell.refOffset]!,
+      refLength: cells[at + Cell.refLength]!,
+      offset: cells[at + Cell.offset]!,
+      length: cells[at + Cell.length]!,
+    });
+    writer.set("refHash", cells[at + Cell.refHash]!);
+    writer.set("flags", cells[at + Cell.flags]!);
+    writer.set("digestHigh", cells[at + Cell.digestHigh]!);
+    writer.set("digestLow", cells[at + Cell.digestLow]!);
+    for (let cell = at + Cell.columns; cell < at + stride; cell += 2)
+      writer.addColumn(cells[cell]!, cells[cell + 1]!);
   }
 
   /** Whether the record of a live row is in shared memory. */
   isShared(row: number): boolean {
     return this.segments.isShared(this.table.get(row, Cell.segment));
+  }
+
+  /** Whether the record of a live row is compressed. */
+  isCompressed(row: number): boolean {
+    return this.segments.isCompressed(this.table.get(row, Cell.segment));
   }
 
   /** Copies rows `from` to `to`; those whose record is not in shared memory are left out. */
@@ -164,21 +177,20 @@ export class RecordRows {
     const cells = new Int32Array(
       this.table.cells.subarray(from * stride, to * stride),
     );
-    const buffers: SharedArrayBuffer[] = [];
+    const segments: SharedSegment[] = [];
     const indexes = new Map<number, number>();
     for (let at = 0; at < cells.length; at += stride) {
-      const segment = cells[at + Cell.segment]!;
-      if (segment < 0) continue;
-      let index = indexes.get(segment);
+      const number = cells[at + Cell.segment]!;
+      if (number < 0) continue;
+      let index = indexes.get(number);
       if (index === undefined) {
-        const { buffer } = this.segments.bytesOf(segment);
-        const isShared = buffer instanceof SharedArrayBuffer;
-        index = isShared ? buffers.push(buffer) - 1 : -1;
-        indexes.set(segment, index);
+        const shared = this.segments.sharedOf(number);
+        index = shared === undefined ? -1 : segments.push(shared) - 1;
+        indexes.set(number, index);
       }
       cells[at + Cell.segment] = index;
     }
-    return { className: this.className, cells, stride, buffers };
+    return { className: this.className, cells, stride, segments };
   }
 
   /** Hash of the UUID between its quotes; undefined where there is none. */
@@ -187,7 +199,7 @@ export class RecordRows {
     const pair = Cell.columns + 2 * this.uuidColumn;
     const length = this.table.get(row, pair + 1);
     if (length <= 2) return undefined;
-    const at = this.recordOffset(row) + this.table.get(row, pair);
+    const at = this.#columnsFrom(row) + this.table.get(row, pair);
     return hashRef(this.bytes(row), at + 1, length - 2);
   }
 
@@ -223,13 +235,22 @@ export class RecordRows {
     const pair = Cell.columns + 2 * this.uuidColumn;
     if (this.table.get(row, pair + 1) !== UUID_LENGTH + 2) return undefined;
     const bytes = this.bytes(row);
-    const at = this.recordOffset(row) + this.table.get(row, pair) + 1;
+    const at = this.#columnsFrom(row) + this.table.get(row, pair) + 1;
     if (!isPlain(bytes, at, at + UUID_LENGTH)) return undefined;
     return bytes.toString("latin1", at, at + UUID_LENGTH);
   }
 
-  #parse(row: number, at: number, length: number): unknown {
-    const text = this.bytes(row).toString("utf8", at, at + length);
+  /** What the offsets of the row's columns count from, as an offset in `bytes`. */
+  #columnsFrom(row: number): number {
+    const { cells, stride } = this.table;
+    const at = row * stride;
+    return this.segments.isCompressed(cells[at + Cell.segment]!)
+      ? cells[at + Cell.refOffset]!
+      : cells[at + Cell.offset]!;
+  }
+
+  #parse(row: number, bytes: Buffer, at: number, length: number): unknown {
+    const text = bytes.toString("utf8", at, at + length);
     const isLenient =
       (this.table.get(row, Cell.flags) & RecordFlag.lenient) !== 0;
     return isLenient ? parseLenient(text) : (JSON.parse(text) as unknown);

@@ -1,6 +1,9 @@
 /** V8 begins a full garbage collection when this many bytes of buffers were added since the last one (a constant of V8 11). */
 const V8_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** A collection takes 20 to 60 ms, in steps, for a heap of 100 MB: it should pay. */
+const MIN_RELEASED_BYTES = 128 * 1024 * 1024;
+
 /**
  * Counts shared memory that nothing refers to any more. V8 does not count it, so that it
  * would stay until a collection for another reason (docs/decisions/059).
@@ -16,7 +19,7 @@ export class ReleasedMemory {
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes < V8_LIMIT_BYTES) return;
+    if (this.#bytes < MIN_RELEASED_BYTES) return;
     this.#bytes = 0;
     this.#collect();
   }

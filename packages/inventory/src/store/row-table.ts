@@ -1,9 +1,11 @@
+import type { BatchCursor } from "./batch-cursor.js";
 import { sharedFloats, sharedIntegers } from "./shared-numbers.js";
 
 /**
  * Layout of a row. After the fixed cells there are two per column: offset from
  * the start of the record and length (0: the record has no such field). Offsets
- * are relative, so that a record can be moved.
+ * are relative, so that a record can be moved. In a compressed segment they count from
+ * the start of the reference, see compressed-rows.ts.
  */
 export const Cell = {
   /** Segment number; -1: the row is free, and refOffset is the next free row. */
@@ -20,6 +22,24 @@ export const Cell = {
   mark: 9,
   columns: 10,
 } as const;
+
+/** Rows that are equal in these have the same reference and record. */
+const contentCells = [
+  Cell.refHash,
+  Cell.refLength,
+  Cell.length,
+  Cell.flags,
+  Cell.digestHigh,
+  Cell.digestLow,
+] as const;
+
+/** Location of a reference and its record in a buffer, in bytes. */
+export interface RecordLocation {
+  readonly refOffset: number;
+  readonly refLength: number;
+  readonly offset: number;
+  readonly length: number;
+}
 
 const INITIAL_ROWS = 8;
 
@@ -89,6 +109,38 @@ export class RowTable {
     }
     this.reserve(1);
     return this.rows++;
+  }
+
+  setLocation(row: number, segment: number, location: RecordLocation): void {
+    this.set(row, Cell.segment, segment);
+    this.set(row, Cell.refOffset, location.refOffset);
+    this.set(row, Cell.refLength, location.refLength);
+    this.set(row, Cell.offset, location.offset);
+    this.set(row, Cell.length, location.length);
+  }
+
+  setColumns(row: number, { columns, firstColumn, offset }: BatchCursor): void {
+    const { cells, stride } = this;
+    const start = row * stride + Cell.columns;
+    for (let i = 0; i < stride - Cell.columns; i += 2) {
+      const length = firstColumn < 0 ? 0 : columns[firstColumn + i + 1]!;
+      cells[start + i] = length === 0 ? 0 : columns[firstColumn + i]! - offset;
+      cells[start + i + 1] = length;
+    }
+  }
+
+  /** @param at index of the first cell of a row of another table of the class */
+  copyFrom(cells: Int32Array, at: number, row: number): void {
+    const { stride } = this;
+    for (let i = 0; i < stride; i++)
+      this.cells[row * stride + i] = cells[at + i]!;
+  }
+
+  /** Whether a row of another table is of the same object with the same content, judged by hash, digest and length. */
+  isSameContent(row: number, cells: Int32Array, at: number): boolean {
+    return contentCells.every(
+      (cell) => this.get(row, cell) === cells[at + cell],
+    );
   }
 
   free(row: number): void {

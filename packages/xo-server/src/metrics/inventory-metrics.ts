@@ -26,8 +26,13 @@ export function toInventoryMetrics(
       stats.segmentBytes,
     ),
     gauge(
+      "xo_inventory_segment_compressed_bytes",
+      "Part of these buffers whose records are compressed.",
+      stats.compressedBytes,
+    ),
+    gauge(
       "xo_inventory_segment_live_bytes",
-      "Part of these buffers that is in use.",
+      "Size of the current records, decompressed.",
       stats.liveBytes,
     ),
     gauge(
