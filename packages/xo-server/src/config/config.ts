@@ -150,7 +150,7 @@ const Inventory = section("Mirror of the objects of all pools.", {
   persist: Type.Boolean({
     default: true,
     description:
-      "Keep an encrypted copy of all objects in dataDir, so that they are available immediately after a restart.",
+      "Keep an encrypted copy of all objects in dataDir, so that they are available immediately after a restart; what is written is compressed in memory.",
   }),
   checkpointMs: milliseconds(
     5_000,
