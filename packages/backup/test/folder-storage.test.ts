@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import t from "tap";
 import { FolderStorage } from "../src/index.js";
 import { listAll, readParts } from "../src/storage/storage.js";
@@ -26,6 +27,24 @@ t.test("parts of a file are the same from any storage", async (t) => {
       { name: "folder/file", size: TEXT.length },
     ]);
   }
+});
+
+t.test("a file has the bytes of all its parts, large and small", async (t) => {
+  const storage = new FolderStorage(t.testdir());
+  const large = randomFillSync(Buffer.alloc(1_500_003));
+  const parts = [
+    TEXT,
+    large,
+    Buffer.alloc(0),
+    ...Array.from({ length: 1500 }, (_, i) => large.subarray(i, i + 7)),
+    large.subarray(0, 512 * 1024),
+    Buffer.alloc(0),
+  ];
+  t.ok(await storage.putIfAbsent("folder/file", parts));
+  const stored = await storage.read("folder/file");
+  t.ok(stored.equals(Buffer.concat(parts)));
+  t.ok(await storage.putIfAbsent("folder/empty", []));
+  t.equal(await storage.size("folder/empty"), 0);
 });
 
 class SmallFolder extends FolderStorage {

@@ -2,18 +2,13 @@ import { constants } from "node:fs";
 import { open, unlink, type FileHandle } from "node:fs/promises";
 import { allocateAligned, isAligned } from "../aligned-memory.js";
 import { copyBytes } from "../copy-bytes.js";
+import { WRITE_SIZE } from "../storage/write-parts.js";
 import type { DiskPart } from "./disk-reader.js";
 
 /** Memory, offsets and lengths of direct writes are multiples of it: no file system requires more. */
 const ALIGNMENT = 4096;
 /** Bytes of a direct write at least: Linux sorts and joins small ones in the page cache. */
 const MIN_DIRECT = 256 * 1024;
-/**
- * Bytes of a write through the page cache at most. Linux takes memory for it in pieces as large as the write, up to
- * 1 MiB and more. In a virtual machine that gives free memory back to its host, such pieces have to be fetched from it
- * again, which costs four times the CPU time of the write (docs/decisions/036).
- */
-const WRITE_SIZE = 512 * 1024;
 
 /** Parts of a disk without a gap between them. */
 interface Run {

@@ -16,6 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { RepositoryError } from "../errors.js";
 import { FolderIdentity } from "./folder-identity.js";
 import type { ByteRange, Storage, StoredFile } from "./storage.js";
+import { writeParts } from "./write-parts.js";
 
 /** Files are written here first; what a killed process left is removed by `removeTemporaryFiles`. */
 const TEMPORARY = "tmp";
@@ -239,16 +240,7 @@ async function writeSynced(
 ): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
-    for (let i = 0; i < parts.length; i += 256) {
-      const some = parts.slice(i, i + 256);
-      const size = some.reduce((sum, part) => sum + part.byteLength, 0);
-      const { bytesWritten } = await file.writev(some);
-      // A disk that fills up may end a write early without an error.
-      if (bytesWritten !== size)
-        throw Object.assign(new Error(`${path}: short write, disk full`), {
-          code: "ENOSPC",
-        });
-    }
+    await writeParts(file, path, parts);
     await file.sync();
   } finally {
     await file.close();
