@@ -239,7 +239,11 @@ t.test(
     t.same(types.toSorted(), ["pool", "xo"]);
     const configuration = metadata.find(({ type }) => type === "xo")!;
     t.equal(
-      await site.call("metadataBackup.restore", `id=${configuration.id}`),
+      await site.call(
+        "metadataBackup.restore",
+        `id=${configuration.id}`,
+        "--yes",
+      ),
       true,
       "it is answered, although it ends the session",
     );

@@ -258,6 +258,40 @@ t.test("a configuration is replaced after a confirmation only", async (t) => {
   t.equal(calls(), 2);
 });
 
+t.test(
+  "the metadata of a pool are replaced after a confirmation only",
+  async (t) => {
+    const { server, env, call } = await start(t);
+    server.methods["metadataBackup.restore"] = () => true;
+    const calls = () =>
+      server.calls.filter(({ method }) => method === "metadataBackup.restore");
+    const args = ["metadataBackup.restore", "id=repository/backup"];
+    const piped = await call(args, { input: "yes\n" });
+    t.equal(piped.code, 2, "without a terminal there is no prompt");
+    t.match(piped.err, "--yes");
+    const checked = await call([...args, "dryRun=true"]);
+    t.equal(checked.out, "true\n", "a check changes nothing");
+    t.equal(calls().length, 1);
+    const type = async (typed: string) => {
+      const cli = new Cli(t, ["call", ...args, "pool=p-1"], {
+        env,
+        columns: 80,
+      });
+      await cli.until(({ err }) => err.includes('Type "yes" to continue'));
+      t.match(cli.err, "replaces the database of the pool p-1");
+      cli.stdin.write(`${typed}\n`);
+      return cli.ended;
+    };
+    t.equal(await type("no"), 1);
+    t.equal(calls().length, 1);
+    t.equal(await type("yes"), 0);
+    t.equal(calls().length, 2);
+    const confirmed = await call([...args, "--yes"]);
+    t.equal(confirmed.out, "true\n", confirmed.err);
+    t.equal(calls().length, 3);
+  },
+);
+
 t.test("of an import the id is printed", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.import"] = () => ({ $sendTo: "/api/t" });

@@ -32,6 +32,19 @@ Objects can be given by name, if only one object of the type has it:
   xo-cli call server.add host=192.168.1.1 username=root password=@-
 @=file is the file of a method that downloads or uploads one: vm.export vm=ID @=db-1.xva`;
 
+/** Of methods that replace more than one object: what happens; undefined: nothing is changed. */
+const CONSEQUENCES: Readonly<
+  Record<string, (url: string, params: Values["params"]) => string | undefined>
+> = {
+  // As `xo-server config import`, which prompts too.
+  "xo.importConfig": (url) => `The import replaces the configuration of ${url}`,
+  "metadataBackup.restore": (url, { pool, dryRun }) => {
+    if (dryRun === true) return undefined;
+    const named = typeof pool === "string" ? pool : "that was backed up";
+    return `The restore replaces the database of the pool ${named}, or the configuration of ${url} if the backup is one of that`;
+  },
+};
+
 /**
  * `xo-cli call`. `--help METHOD` describes an API method; therefore commander's
  * own option is replaced.
@@ -42,7 +55,10 @@ export function callCommand(run: Run): Command {
     .argument("[method]", "such as vm.start; see xo-cli methods")
     .argument("[values...]", "name=value")
     .option("--no-wait", "do not wait for the task that the method starts")
-    .option("--yes", "do not ask for confirmation (xo.importConfig)")
+    .option(
+      "--yes",
+      `do not ask for confirmation (${Object.keys(CONSEQUENCES).join(", ")})`,
+    )
     .helpOption(false)
     .option("-h, --help", "help, or the description of the method")
     .addHelpText("after", VALUES)
@@ -75,12 +91,9 @@ async function callMethod(
       "xo-cli register, whoami, unregister",
     );
   const server = await context.server();
-  // As `xo-server config import`, which prompts too.
-  if (method === "xo.importConfig" && yes !== true)
-    await confirm(
-      context.host,
-      `The import replaces the configuration of ${server.target.url}`,
-    );
+  const consequence = CONSEQUENCES[method]?.(server.target.url, params);
+  if (consequence !== undefined && yes !== true)
+    await confirm(context.host, consequence);
   const rpc = await server.signIn();
   const input = withSafeDefaults(
     method,
