@@ -83,11 +83,22 @@ export async function sendToXapi(
     });
     return await task.result;
   } catch (error) {
+    if (!isConnectionLost(error)) throw await task.reasonFor(error);
     // XAPI closes the connection when it has read what it needs; bytes that were not sent are not
     // required.
-    if (isConnectionLost(error)) return task.resultDespite(error);
-    throw await task.reasonFor(error);
+    return task.resultDespite(error).catch((reason: unknown) => {
+      throw isEndOfData(reason) && !body.readableEnded ? error : reason;
+    });
   }
+}
+
+/** Of a connection that breaks XAPI reports only that the data ended, as of an incomplete file. */
+function isEndOfData(reason: unknown): boolean {
+  return (
+    reason instanceof XapiError &&
+    (reason.code === "IMPORT_ERROR_PREMATURE_EOF" ||
+      reason.params.includes("End_of_file"))
+  );
 }
 
 /**
