@@ -18,7 +18,16 @@ export interface MigrationRequest {
   readonly network: Ref | undefined;
   /** Whether to migrate even if the hosts' CPUs differ. */
   readonly force: boolean;
+  /** Deletes the snapshots of the VM that backups have taken. @returns whether there were any */
+  readonly deleteSnapshotsOfBackups: () => Promise<boolean>;
 }
+
+/** Errors of XAPI for a VM that cannot leave its pool because of its snapshots. */
+const OF_SNAPSHOTS = new Set([
+  "VDI_CBT_ENABLED",
+  "VM_HAS_CHECKPOINT",
+  "VM_HAS_TOO_MANY_SNAPSHOTS",
+]);
 
 /**
  * Migrates a VM. Its disks are migrated too if that is requested, if the host is in
@@ -111,8 +120,32 @@ async function sendVm(
   );
   const params = [vm.ref, token, true, vdiMap, vifMap];
   const options = { force: String(force) };
-  await withoutCbt(vm.xapi, () =>
-    vm.xapi.callAsync("VM.migrate_send", [...params, options]),
+  const send = () => vm.xapi.callAsync("VM.migrate_send", [...params, options]);
+  let isRepeated = false;
+  await withoutCbt(vm.xapi, async () => {
+    try {
+      return await send();
+    } catch (error) {
+      if (isRepeated || !isRefusedForSnapshots(error, migration)) throw error;
+      isRepeated = true;
+      if (!(await migration.deleteSnapshotsOfBackups())) throw error;
+      return send();
+    }
+  });
+}
+
+/**
+ * Whether snapshots of backups may be why a VM cannot leave its pool. In the other one they are of no use: changed blocks
+ * are tracked within an SR. XAPI refuses it before anything is moved.
+ */
+function isRefusedForSnapshots(
+  error: unknown,
+  migration: MigrationRequest,
+): boolean {
+  return (
+    isElsewhere(migration) &&
+    error instanceof XapiError &&
+    OF_SNAPSHOTS.has(error.code)
   );
 }
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { deleteSnapshotsOfBackups } from "../../backups/run/vm-snapshots.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import type { HandlerContext } from "../../operations/operation.js";
 import { defineOperation } from "../definition/define-operation.js";
@@ -97,6 +98,7 @@ function plan(
         ? undefined
         : scope.use("operate:send", "network", migrationNetwork).ref,
     force: input.force === true,
+    deleteSnapshotsOfBackups: () => deleteSnapshotsOfBackups(vm.xapi, vm.ref),
   };
 }
 
