@@ -1,5 +1,5 @@
-import t from "tap";
-import { ApiSession, PASSWORD } from "./api-session.js";
+import t, { type Test } from "tap";
+import { ApiSession, PASSWORD, type Thing } from "./api-session.js";
 import { seededRandom } from "./faults/seeded-random.js";
 import { startNoticeSinks } from "./notice-sinks.js";
 import { RunningProgram } from "./running-program.js";
@@ -53,15 +53,7 @@ t.test(
         `pools: [{ label: P, hosts: ["${simulated!.url}"], password: ${simulated!.password} }]`,
       ].join("\n"),
     });
-    const start = async () => {
-      const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-      const env = { XO_ADMIN_PASSWORD: PASSWORD };
-      const server = new RunningProgram(t, "xo-server", args, { cwd, env });
-      const url = await server.find(/Web server listening on (http:\S+)/);
-      const page = await StatusPage.open(t, url, PASSWORD);
-      await page.until(({ pools }) => pools["p"]?.state === "watching");
-      return { server, page, api: await ApiSession.open(t, url) };
-    };
+    const start = () => startServer(t, cwd);
     let running = await start();
 
     const pool = await openPool(simulated!);
@@ -86,33 +78,9 @@ t.test(
       await toggle(id);
       expected.push(`${halted.has(id) ? "raised" : "ended"} ${id}`);
     };
-    /** Waits until the open alarms are those of the halted VMs. */
-    const evaluated = () =>
-      running.page.until(async () => {
-        const answer = await running.api.rest(
-          "GET",
-          "/raised-alarms?fields=*&open=true",
-        );
-        const open = (await answer.json()) as { readonly objectId: string }[];
-        const ids = new Set(open.map(({ objectId }) => objectId));
-        return (
-          ids.size === halted.size && [...ids].every((id) => halted.has(id))
-        );
-      });
+    const evaluated = () => areAlarms(running, halted);
 
-    await running.api.request("alarmRule.create", {
-      name: "halted",
-      on: {
-        kind: "object",
-        type: "VM",
-        filter: `power_state:Halted id:|(${vms.map(({ id }) => id).join(" ")})`,
-      },
-      forSeconds: 0,
-      targets: [
-        { kind: "web-hook", url: sinks.hookUrl },
-        { kind: "e-mail", addresses: ["ops@example.org"] },
-      ],
-    });
+    await running.api.request("alarmRule.create", ruleFor(vms, sinks.hookUrl));
     await evaluated();
 
     for (let restart = 1; restart <= RESTARTS; restart++) {
@@ -149,3 +117,43 @@ t.test(
     t.comment(`${RESTARTS} restarts, ${expected.length} alarms and ends`);
   },
 );
+
+async function startServer(t: Test, cwd: string) {
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const page = await StatusPage.open(t, url, PASSWORD);
+  await page.until(({ pools }) => pools["p"]?.state === "watching");
+  return { server, page, api: await ApiSession.open(t, url) };
+}
+
+/** Waits until the open alarms are those of the halted VMs. */
+function areAlarms(
+  { page, api }: Awaited<ReturnType<typeof startServer>>,
+  halted: ReadonlySet<string>,
+): Promise<unknown> {
+  return page.until(async () => {
+    const answer = await api.rest("GET", "/raised-alarms?fields=*&open=true");
+    const open = (await answer.json()) as { readonly objectId: string }[];
+    const ids = new Set(open.map(({ objectId }) => objectId));
+    return ids.size === halted.size && [...ids].every((id) => halted.has(id));
+  });
+}
+
+/** An alarm for each of these VMs that is halted. */
+function ruleFor(vms: readonly Thing[], hookUrl: string) {
+  return {
+    name: "halted",
+    on: {
+      kind: "object",
+      type: "VM",
+      filter: `power_state:Halted id:|(${vms.map(({ id }) => id).join(" ")})`,
+    },
+    forSeconds: 0,
+    targets: [
+      { kind: "web-hook", url: hookUrl },
+      { kind: "e-mail", addresses: ["ops@example.org"] },
+    ],
+  };
+}

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
@@ -46,6 +47,25 @@ export async function startOver(
   return { url, pools: started };
 }
 
+/** What a user is allowed, as a privilege of a role. */
+export interface Privilege {
+  readonly resource: string;
+  readonly action: string;
+  readonly selector?: string;
+  /** "allow" by default */
+  readonly effect?: "allow" | "deny";
+}
+
+export interface UserRights {
+  /** Ids of roles. */
+  readonly roles?: readonly string[];
+  readonly privileges?: readonly Privilege[];
+  readonly acls?: readonly {
+    readonly object: string;
+    readonly action: string;
+  }[];
+}
+
 /** A signed-in user, with JSON-RPC and REST. */
 export class ApiSession {
   readonly #url: string;
@@ -64,6 +84,43 @@ export class ApiSession {
     await session.request("session.signIn", { email, password });
     session.#token = (await session.request("token.create", {})) as string;
     return session;
+  }
+
+  /**
+   * Creates a user, as an administrator.
+   * @param rights none by default
+   * @returns the id of the user, and a session of the user
+   */
+  async signUp(
+    t: Test,
+    email: string,
+    { roles = [], privileges = [], acls = [] }: UserRights = {},
+  ): Promise<{ readonly id: string; readonly session: ApiSession }> {
+    const password = `password of ${email}`;
+    const user = { email, password };
+    const id = (await this.request("user.create", user)) as string;
+    for (const role of roles)
+      await this.request("role.addToUser", { id: role, userId: id });
+    if (privileges.length > 0) await this.allow(id, privileges);
+    for (const acl of acls)
+      await this.request("acl.add", { subject: id, ...acl });
+    return {
+      id,
+      session: await ApiSession.open(t, this.#url, email, password),
+    };
+  }
+
+  /** Gives a user privileges, as an administrator, by a role of their own. */
+  async allow(userId: string, privileges: readonly Privilege[]): Promise<void> {
+    const name = randomUUID();
+    const id = await this.request("role.create", { name });
+    for (const privilege of privileges)
+      await this.request("privilege.create", {
+        roleId: id,
+        effect: "allow",
+        ...privilege,
+      });
+    await this.request("role.addToUser", { id, userId });
   }
 
   /** An anonymous client. */

@@ -1,18 +1,16 @@
 import t from "tap";
-import { ApiSession, type Thing } from "./api-session.js";
+import type { Thing } from "./api-session.js";
 import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
 t.test("VIFs of a resource set get addresses of its IP pools", async (t) => {
-  const { api, url } = await startControlled(t, { hosts: 2, vms: 4 });
+  const { api } = await startControlled(t, { hosts: 2, vms: 4 });
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const name_label = "Other install media";
   const template = (await one({ type: "VM-template", name_label })).id;
   const network = (await one({ type: "network" })).id;
-  const password = "a long word";
-  const ada = await api.request("user.create", { email: "ada", password });
-  const session = await ApiSession.open(t, url, "ada", password);
+  const { id: ada, session } = await api.signUp(t, "ada");
   const pool = (await api.request("ipPool.create", {
     name: "web",
     networks: [network],

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import type { Thing } from "./api-session.js";
 import { startControlled, type ControlledPools } from "./controlled-pools.js";
 
@@ -29,6 +29,18 @@ interface Step {
 }
 
 t.test("a failure during the operation leaves nothing behind", async (t) => {
+  const bench = await setUp(t);
+
+  await t.test("the other pool fails", (t) => otherPoolFails(t, bench));
+
+  await t.test("an object that cannot be rolled back is named", (t) =>
+    failedRollback(t, bench),
+  );
+});
+
+type Bench = Awaited<ReturnType<typeof setUp>>;
+
+async function setUp(t: Test) {
   const controlled = await startControlled(
     t,
     { hosts: 2, vms: 4 },
@@ -69,10 +81,6 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     bootAfterCreate: true,
     auto_poweron: true,
   };
-  const created = [
-    ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
-    ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
-  ];
   const running = (await api.request("vm.create", {
     name_label: "running",
     template,
@@ -85,7 +93,54 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     VDIs: [{ SR: sr, size: GiB }],
   })) as string;
 
-  const steps: readonly Step[] = [
+  const targetHost = (await one({ type: "host" })).id;
+  const steps = stepsOf({
+    order,
+    halted,
+    running,
+    far,
+    vdi,
+    network,
+    sr,
+    targetHost,
+  });
+  const before = countsIn(controlled);
+
+  for (const { method, params, fails } of steps)
+    await t.test(method, async (t) => {
+      for (const message of fails) {
+        pool.failNext(message, "SR_BACKEND_FAILURE_1", ["", "on purpose", ""]);
+        const { error } = await api.call(method, params);
+        t.match(error?.message, /on purpose|SR_BACKEND_FAILURE_1/, message);
+        t.same(pool.injectedErrors.list(), [], `${message} has been called`);
+        pool.injectedErrors.clear();
+        t.same(countsIn(controlled), before, `${message}: nothing is left`);
+      }
+    });
+  return { elsewhere, api, halted, far, controlled, before, pool, order };
+}
+
+/** What the steps use: ids, and the parameters of a creation. */
+interface Subjects {
+  readonly order: object;
+  readonly halted: string;
+  readonly running: string;
+  /** An SR of the other pool. */
+  readonly far: string;
+  readonly vdi: string;
+  readonly network: string;
+  readonly sr: string;
+  readonly targetHost: string;
+}
+
+function stepsOf(subjects: Subjects): readonly Step[] {
+  const { order, halted, running, far, vdi, network, sr, targetHost } =
+    subjects;
+  const created = [
+    ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
+    ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
+  ];
+  return [
     { method: "vm.create", params: order, fails: created },
     {
       method: "vm.create",
@@ -139,47 +194,40 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     },
     {
       method: "vm.migrate",
-      params: { vm: running, targetHost: (await one({ type: "host" })).id, sr },
+      params: { vm: running, targetHost, sr },
       fails: ["host.migrate_receive", "VM.migrate_send"],
     },
   ];
-  const before = countsIn(controlled);
+}
 
-  for (const { method, params, fails } of steps)
-    await t.test(method, async (t) => {
-      for (const message of fails) {
-        pool.failNext(message, "SR_BACKEND_FAILURE_1", ["", "on purpose", ""]);
-        const { error } = await api.call(method, params);
-        t.match(error?.message, /on purpose|SR_BACKEND_FAILURE_1/, message);
-        t.same(pool.injectedErrors.list(), [], `${message} has been called`);
-        pool.injectedErrors.clear();
-        t.same(countsIn(controlled), before, `${message}: nothing is left`);
-      }
-    });
+async function otherPoolFails(
+  t: Test,
+  { elsewhere, api, halted, far, controlled, before }: Bench,
+) {
+  for (const message of ["http/put_import", "VM.set_name_label"]) {
+    elsewhere.failNext(message, "SR_FULL", ["1", "0"]);
+    const { error } = await api.call("vm.copy", { vm: halted, sr: far });
+    t.match(error?.message, /SR_FULL/, message);
+    elsewhere.injectedErrors.clear();
+    for (let tries = 0; tries < 50; tries++)
+      if (String(countsIn(controlled)) !== String(before)) await pause(20);
+    t.same(countsIn(controlled), before, message);
+  }
+}
 
-  await t.test("the other pool fails", async (t) => {
-    for (const message of ["http/put_import", "VM.set_name_label"]) {
-      elsewhere.failNext(message, "SR_FULL", ["1", "0"]);
-      const { error } = await api.call("vm.copy", { vm: halted, sr: far });
-      t.match(error?.message, /SR_FULL/, message);
-      elsewhere.injectedErrors.clear();
-      for (let tries = 0; tries < 50; tries++)
-        if (String(countsIn(controlled)) !== String(before)) await pause(20);
-      t.same(countsIn(controlled), before, message);
-    }
-  });
-
-  await t.test("an object that cannot be rolled back is named", async (t) => {
-    pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
-    pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
-    const { error } = await api.call("vm.create", order);
-    t.match(error?.message, /^SR_FULL.*not cleaned up: OpaqueRef/);
-    pool.injectedErrors.clear();
-    const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
-      /^half|CloudConfigDrive/.test(String(name_label)),
-    );
-    t.ok(left.length > 0, "as documented");
-    for (const { id } of left) await api.request("vdi.delete", { id });
-    t.same(countsIn(controlled), before);
-  });
-});
+async function failedRollback(
+  t: Test,
+  { pool, api, order, controlled, before }: Bench,
+) {
+  pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
+  pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
+  const { error } = await api.call("vm.create", order);
+  t.match(error?.message, /^SR_FULL.*not cleaned up: OpaqueRef/);
+  pool.injectedErrors.clear();
+  const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
+    /^half|CloudConfigDrive/.test(String(name_label)),
+  );
+  t.ok(left.length > 0, "as documented");
+  for (const { id } of left) await api.request("vdi.delete", { id });
+  t.same(countsIn(controlled), before);
+}

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import t from "tap";
-import { ApiSession, type Answer } from "./api-session.js";
+import t, { type Test } from "tap";
+import type { Answer } from "./api-session.js";
 import { fillSchema, type Schema } from "./schema-values.js";
 import { startControlled } from "./controlled-pools.js";
 
@@ -18,7 +18,30 @@ const isRefused = ({ error }: Answer) => error?.code === 2;
 const isUnknown = ({ error }: Answer) => error?.code === 1;
 
 t.test("without the right nothing reaches a pool", async (t) => {
-  const { api, url, calls, pools } = await startControlled(t, {
+  const bench = await setUp(t);
+  const { calls, stop, changes } = bench;
+
+  await t.test("a read-only user changes nothing", (t) =>
+    readOnlyUser(t, bench),
+  );
+
+  await t.test("hidden objects do not exist for the user", (t) =>
+    hiddenObjects(t, bench),
+  );
+
+  await t.test("levels of access are stored too", (t) =>
+    levelsOfAccess(t, bench),
+  );
+
+  t.same([...new Set(calls())], [], "no pool has been called");
+  stop();
+  t.same(changes, [], "nor changed");
+});
+
+type Bench = Awaited<ReturnType<typeof setUp>>;
+
+async function setUp(t: Test) {
+  const { api, calls, pools } = await startControlled(t, {
     hosts: 2,
     vms: 6,
   });
@@ -27,15 +50,10 @@ t.test("without the right nothing reaches a pool", async (t) => {
     name: string;
   }[];
   const viewer = roles.find(({ name }) => name === "viewer")!.id;
-  const signUp = async (email: string, role?: string) => {
-    const user = { email, password: "a long word" };
-    const userId = await api.request("user.create", user);
-    if (role !== undefined)
-      await api.request("role.addToUser", { id: role, userId });
-    return ApiSession.open(t, url, email, "a long word");
-  };
-  const reader = await signUp("reader", viewer);
-  const nobody = await signUp("nobody");
+  const { session: reader } = await api.signUp(t, "reader", {
+    roles: [viewer],
+  });
+  const { session: nobody } = await api.signUp(t, "nobody");
 
   const vm = (await api.all({ type: "VM" }))[0]!.id;
   await api.request("vm.snapshot", { id: vm });
@@ -88,42 +106,57 @@ t.test("without the right nothing reaches a pool", async (t) => {
   });
   const refusedOf = new Map<string, string>();
   t.ok(calls().includes("VM.snapshot"), "calls that reach a pool are recorded");
+  return {
+    aboutObjects,
+    samples,
+    reader,
+    paramsOf,
+    refusedOf,
+    vm,
+    nobody,
+    infos,
+    calls,
+    stop,
+    changes,
+  };
+}
 
-  await t.test("a read-only user changes nothing", async (t) => {
-    for (const [method, info] of aboutObjects) {
-      if (info.permission === "read") continue;
-      for (const [type, id] of samples) {
-        const answer = await reader.call(method, paramsOf(info, id));
-        if (isRefused(answer)) refusedOf.set(method, id);
-        else if (!isUnknown(answer))
-          t.fail(`${method} of ${type}: ${JSON.stringify(answer)}`);
-        if (refusedOf.has(method)) break;
-      }
-      t.ok(refusedOf.has(method), `${method} needs ${info.permission}`);
+async function readOnlyUser(
+  t: Test,
+  { aboutObjects, samples, reader, paramsOf, refusedOf }: Bench,
+) {
+  for (const [method, info] of aboutObjects) {
+    if (info.permission === "read") continue;
+    for (const [type, id] of samples) {
+      const answer = await reader.call(method, paramsOf(info, id));
+      if (isRefused(answer)) refusedOf.set(method, id);
+      else if (!isUnknown(answer))
+        t.fail(`${method} of ${type}: ${JSON.stringify(answer)}`);
+      if (refusedOf.has(method)) break;
     }
-  });
+    t.ok(refusedOf.has(method), `${method} needs ${info.permission}`);
+  }
+}
 
-  await t.test("hidden objects do not exist for the user", async (t) => {
-    for (const [method, info] of aboutObjects) {
-      const id = refusedOf.get(method);
-      const ids = id === undefined ? [...samples.values()] : [id, vm];
-      const answers = await Promise.all(
-        ids.map((one) => nobody.call(method, paramsOf(info, one))),
-      );
-      const wrong = answers.find((answer) => !isUnknown(answer));
-      t.equal(wrong, undefined, `${method}: ${JSON.stringify(wrong)}`);
-    }
-  });
+async function hiddenObjects(
+  t: Test,
+  { aboutObjects, refusedOf, samples, vm, nobody, paramsOf }: Bench,
+) {
+  for (const [method, info] of aboutObjects) {
+    const id = refusedOf.get(method);
+    const ids = id === undefined ? [...samples.values()] : [id, vm];
+    const answers = await Promise.all(
+      ids.map((one) => nobody.call(method, paramsOf(info, one))),
+    );
+    const wrong = answers.find((answer) => !isUnknown(answer));
+    t.equal(wrong, undefined, `${method}: ${JSON.stringify(wrong)}`);
+  }
+}
 
-  await t.test("levels of access are stored too", async (t) => {
-    for (const [method, { permission, ...info }] of Object.entries(infos)) {
-      if (permission !== "admin" && permission !== "operator") continue;
-      const answer = await reader.call(method, paramsOf(info, vm));
-      t.ok(isRefused(answer), `${method}: ${JSON.stringify(answer)}`);
-    }
-  });
-
-  t.same([...new Set(calls())], [], "no pool has been called");
-  stop();
-  t.same(changes, [], "nor changed");
-});
+async function levelsOfAccess(t: Test, { infos, reader, paramsOf, vm }: Bench) {
+  for (const [method, { permission, ...info }] of Object.entries(infos)) {
+    if (permission !== "admin" && permission !== "operator") continue;
+    const answer = await reader.call(method, paramsOf(info, vm));
+    t.ok(isRefused(answer), `${method}: ${JSON.stringify(answer)}`);
+  }
+}

@@ -35,16 +35,49 @@ const isString = ({ type, anyOf, items }: Schema): boolean =>
   (anyOf ?? []).some(isString) ||
   (items !== undefined && isString(items));
 
+/** Names of parameters that may be ids. */
+const idParams = ({ params }: MethodInfo) =>
+  Object.keys(params).filter(
+    (name) => isString(params[name]!) && params[name]!.enum === undefined,
+  );
+const required = ({ params }: MethodInfo, id: string) =>
+  Object.fromEntries(
+    Object.entries(params)
+      .filter(([, schema]) => schema.optional !== true)
+      .map(([name, schema]) => [name, fillSchema(schema, id)]),
+  );
+
+/** Calls operations, and records which answers have texts of others. */
+class Recorder {
+  readonly leaks: string[] = [];
+  calls = 0;
+  succeeded = 0;
+
+  readonly run = async (
+    session: ApiSession,
+    requests: readonly (readonly [method: string, params: object])[],
+  ): Promise<void> => {
+    const waiting = requests.values();
+    const worker = async () => {
+      for (const [method, params] of waiting)
+        this.#record(method, params, await session.call(method, params));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  };
+
+  #record(method: string, params: object, answer: Answer): void {
+    this.calls++;
+    if (answer.error === undefined) this.succeeded++;
+    if (JSON.stringify(answer).includes(CANARY))
+      this.leaks.push(`${method} ${JSON.stringify(params)}`);
+  }
+}
+
 t.test("operations do not reach objects of others", async (t) => {
   const { api, url, pools } = await startControlled(t, { hosts: 2, vms: 6 });
   const { database } = pools[0]!;
-  const signUp = async (email: string) => {
-    const user = { email, password: "a long word" };
-    const id = (await api.request("user.create", user)) as string;
-    return { id, session: await ApiSession.open(t, url, email, "a long word") };
-  };
-  const nobody = await signUp("nobody");
-  const owner = await signUp("owner");
+  const nobody = await api.signUp(t, "nobody");
+  const owner = await api.signUp(t, "owner");
   const template = (
     await api.all({ type: "VM-template", name_label: "Other install media" })
   )[0]!.id;
@@ -84,18 +117,6 @@ t.test("operations do not reach objects of others", async (t) => {
   const infos = Object.entries(
     (await api.request("system.getMethodsInfo")) as Record<string, MethodInfo>,
   ).filter(([method]) => !SKIPPED.has(method));
-  /** Names of parameters that may be ids. */
-  const idParams = ({ params }: MethodInfo) =>
-    Object.keys(params).filter(
-      (name) => isString(params[name]!) && params[name]!.enum === undefined,
-    );
-  const required = ({ params }: MethodInfo, id: string) =>
-    Object.fromEntries(
-      Object.entries(params)
-        .filter(([, schema]) => schema.optional !== true)
-        .map(([name, schema]) => [name, fillSchema(schema, id)]),
-    );
-
   const before = new Map<string, string>();
   const snapshotOf = (className: string, ref: string) =>
     JSON.stringify(database.get(className, ref));
@@ -104,26 +125,8 @@ t.test("operations do not reach objects of others", async (t) => {
     for (const ref of [...database.table(className).rows.keys()])
       before.set(`${className} ${ref}`, snapshotOf(className, ref));
 
-  const leaks: string[] = [];
-  let calls = 0;
-  let succeeded = 0;
-  const look = (method: string, params: object, answer: Answer) => {
-    calls++;
-    if (answer.error === undefined) succeeded++;
-    if (JSON.stringify(answer).includes(CANARY))
-      leaks.push(`${method} ${JSON.stringify(params)}`);
-  };
-  const run = async (
-    session: ApiSession,
-    requests: readonly (readonly [method: string, params: object])[],
-  ) => {
-    const waiting = requests.values();
-    const worker = async () => {
-      for (const [method, params] of waiting)
-        look(method, params, await session.call(method, params));
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  };
+  const recorder = new Recorder();
+  const { run } = recorder;
 
   await t.test("for a user without rights", async () => {
     await run(
@@ -153,7 +156,7 @@ t.test("operations do not reach objects of others", async (t) => {
   });
 
   await t.test("for ids inside lists, objects and maps", async (t) => {
-    const earlier = calls;
+    const earlier = recorder.calls;
     for (const [method, info] of infos) {
       const id = await ownVm();
       const params = required(info, id);
@@ -168,12 +171,12 @@ t.test("operations do not reach objects of others", async (t) => {
         ),
       );
     }
-    t.ok(calls - earlier > 1_000, `${calls - earlier} calls`);
+    t.ok(recorder.calls - earlier > 1_000, `${recorder.calls - earlier} calls`);
   });
 
   await t.test("for an anonymous client", async (t) => {
     const anonymous = await ApiSession.connect(t, url);
-    const earlier = succeeded;
+    const earlier = recorder.succeeded;
     const few = samples.filter(({ type }) => /^(VM|VDI|pool)$/.test(type));
     await run(
       anonymous,
@@ -181,9 +184,13 @@ t.test("operations do not reach objects of others", async (t) => {
         few.map(({ id }) => [method, required(info, id)] as const),
       ),
     );
-    t.ok(succeeded - earlier > 20, "descriptions of the server itself");
+    t.ok(
+      recorder.succeeded - earlier > 20,
+      "descriptions of the server itself",
+    );
   });
 
+  const { leaks, calls, succeeded } = recorder;
   t.same(leaks, [], "no answer has texts of others");
   const changed = [...before].flatMap(([key, text]) => {
     const [className, ref] = key.split(" ") as [string, string];

@@ -1,6 +1,6 @@
 import type { Plan, Survival, WhatIf } from "@xo-server/placement";
 import t from "tap";
-import { ApiSession, type Thing } from "./api-session.js";
+import type { Thing } from "./api-session.js";
 import { startControlled, type ControlledPools } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
@@ -40,7 +40,7 @@ const rule = (pool: string, more: object) => ({
 });
 
 t.test("recommendations are reported, with reasons", async (t) => {
-  const { api, pool, hosts, url } = await startBench(t, 0);
+  const { api, pool, hosts } = await startBench(t, 0);
   const running = (await api.all({ type: "VM", power_state: "Running" }))[0]!;
   const vm = running.id;
 
@@ -99,13 +99,8 @@ t.test("recommendations are reported, with reasons", async (t) => {
     t.equal((await api.rest("GET", path)).status, 200, path);
 
   t.test("without the right to hosts they are not named", async (t) => {
-    const eve = await api.request("user.create", {
-      email: "eve",
-      password: "a long word",
-    });
-    const acl = { subject: eve, object: vm, action: "operator" };
-    await api.request("acl.add", acl);
-    const session = await ApiSession.open(t, url, "eve", "a long word");
+    const acls = [{ object: vm, action: "operator" }];
+    const { id: subject, session } = await api.signUp(t, "eve", { acls });
     const calls: [string, object][] = [
       ["placement.placeVm", { vm }],
       ["placement.getSurvival", { pool }],
@@ -119,7 +114,7 @@ t.test("recommendations are reported, with reasons", async (t) => {
     for (const [method, params] of calls)
       t.match(await session.call(method, params), { error: {} }, method);
     t.same(await session.request("placementRule.getAll", {}), []);
-    await api.request("acl.add", { ...acl, object: pool, action: "viewer" });
+    await api.request("acl.add", { subject, object: pool, action: "viewer" });
     t.match(await session.request("placement.getSurvival", { pool }), {});
     t.match(await session.call("placementRule.create", calls[4]![1]), {
       error: { code: 2 },

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
-import { ApiSession, type Thing } from "./api-session.js";
+import type { Thing } from "./api-session.js";
 import { createRepository } from "./backup/repository-folders.js";
 import { storeBackup } from "./backup/stored-backups.js";
 import { recordsOf } from "./backup/vm-records.js";
@@ -10,7 +10,6 @@ t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
-const PASSWORD = "a long word";
 const exhausted = (resourceType: string) => ({
   error: { code: 24, data: { resourceType } },
 });
@@ -19,7 +18,7 @@ const refused = { error: { data: { code: "FORBIDDEN_OPERATION" } } };
 /** A self-service user with a set of 4 GiB, and a VM of 3 GiB in it. */
 async function setUp(t: Test) {
   const controlled = await startControlled(t, { hosts: 1, vms: 3 });
-  const { api, url } = controlled;
+  const { api } = controlled;
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const template = (
     await one({ type: "VM-template", name_label: "Other install media" })
@@ -29,16 +28,13 @@ async function setUp(t: Test) {
     shared: true,
     content_type: "user",
   });
-  const ada = String(
-    await api.request("user.create", { email: "ada", password: PASSWORD }),
-  );
+  const { id: ada, session } = await api.signUp(t, "ada");
   const { id: set } = (await api.request("resourceSet.create", {
     name: "ada's",
     subjects: [ada],
     objects: [template, sr],
     limits: { vms: 3, cpus: 4, memory: 4 * GiB, disk: 4 * GiB },
   })) as { id: string };
-  const session = await ApiSession.open(t, url, "ada", PASSWORD);
   const create = async (more: object = {}) =>
     String(
       await session.request("vm.create", {

@@ -8,7 +8,7 @@ const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
 t.test("a set bounds its VMs after their creation too", async (t) => {
-  const { api, url, calls, record } = await startControlled(t, {
+  const { api, calls, record } = await startControlled(t, {
     hosts: 2,
     vms: 4,
   });
@@ -16,16 +16,8 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
   const name_label = "Other install media";
   const template = (await one({ type: "VM-template", name_label })).id;
   const sr = (await one({ type: "SR", shared: true, content_type: "user" })).id;
-  const signUp = async (email: string) => {
-    const password = "a long word";
-    const userId = (await api.request("user.create", {
-      email,
-      password,
-    })) as string;
-    return { userId, session: await ApiSession.open(t, url, email, password) };
-  };
-  const { userId: ada, session } = await signUp("ada");
-  const { userId: eve, session: other } = await signUp("eve");
+  const { id: ada, session } = await api.signUp(t, "ada");
+  const { id: eve, session: other } = await api.signUp(t, "eve");
   const createSet = async (name: string, subject: string) =>
     (
       (await api.request("resourceSet.create", {

@@ -1,4 +1,4 @@
-import t from "tap";
+import t, { type Test } from "tap";
 import { FollowedQuery } from "./followed-query.js";
 import { RunningProgram } from "./running-program.js";
 import { simulate } from "./simulated.js";
@@ -19,31 +19,14 @@ t.test(
     const cwd = t.testdir({
       "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
     });
-    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
 
-    async function start() {
-      const server = new RunningProgram(t, "xo-server", args, { cwd, env });
-      const url = await server.find(/Web server listening on (http:\S+)/);
-      const page = await StatusPage.open(t, url, PASSWORD);
-      await page.until(({ pools }) => pools["p"]?.state === "watching");
-      const connect = async (params: object) => {
-        const client = await FollowedQuery.connect(t, url);
-        t.match(await client.call("session.signIn", params), { result: {} });
-        return client;
-      };
-      return { server, connect };
-    }
+    const start = () => startServer(t, cwd);
 
     const first = await start();
     const admin = await first.connect({
       email: "admin",
       password: "correct horse",
     });
-    const request = async (
-      client: FollowedQuery,
-      method: string,
-      params = {},
-    ) => (await client.call(method, params)).result;
     const vms = { type: "VM" };
     const all = (await request(admin, "query.count", vms)) as number;
     t.ok(all > 0);
@@ -125,3 +108,25 @@ t.test(
     });
   },
 );
+
+async function startServer(t: Test, cwd: string) {
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const page = await StatusPage.open(t, url, PASSWORD);
+  await page.until(({ pools }) => pools["p"]?.state === "watching");
+  const connect = async (params: object) => {
+    const client = await FollowedQuery.connect(t, url);
+    t.match(await client.call("session.signIn", params), { result: {} });
+    return client;
+  };
+  return { server, connect };
+}
+
+async function request(
+  client: FollowedQuery,
+  method: string,
+  params: object = {},
+): Promise<unknown> {
+  return (await client.call(method, params)).result;
+}

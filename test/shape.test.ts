@@ -8,6 +8,45 @@ import { filesBelow, importsOf, packages, root } from "./sources.js";
 const MAX_FUNCTION_LINES = 80;
 /** Lines of a source file at most; tables of texts (locale/) are left out. */
 const MAX_FILE_LINES = 400;
+/** Lines of a test at most, with the tests in it. */
+const MAX_SUITE_LINES = 250;
+/** Test functions that are longer than `MAX_FUNCTION_LINES`: only removed from here. */
+const LONG_TEST_FUNCTIONS = [
+  "packages/inventory/test/query-property.test.ts",
+  "packages/xo-server/test/alarm-bench.ts",
+];
+/** Test files that are longer than `MAX_FILE_LINES`: only removed from here. */
+const LONG_TEST_FILES = [
+  "packages/backup/test/sources.test.ts",
+  "packages/backup/test/verify.test.ts",
+  "packages/inventory/test/catalog.test.ts",
+  "packages/inventory/test/fixtures/sample-pool.ts",
+  "packages/inventory/test/query.test.ts",
+  "packages/inventory/test/reflector.test.ts",
+  "packages/inventory/test/views-vm.test.ts",
+  "packages/parser-pool/test/parser-pool.test.ts",
+  "packages/xapi-sim/test/answers-pool.test.ts",
+  "packages/xapi-sim/test/migrate-send.test.ts",
+  "packages/xapi-sim/test/operations.test.ts",
+  "packages/xapi-sim/test/preconditions.test.ts",
+  "packages/xen-api/test/bad-answers.test.ts",
+  "packages/xen-api/test/calls.test.ts",
+  "packages/xen-api/test/events.test.ts",
+  "packages/xen-api/test/indirect-route.test.ts",
+  "packages/xen-api/test/session.test.ts",
+  "packages/xen-api/test/streams.test.ts",
+  "packages/xen-api/test/tasks.test.ts",
+  "packages/xo-cli/test/call.test.ts",
+  "packages/xo-server/test/bulk.test.ts",
+  "packages/xo-server/test/event-relay.test.ts",
+  "packages/xo-server/test/host-methods.test.ts",
+  "packages/xo-server/test/job-schedules.test.ts",
+  "packages/xo-server/test/pool-copies.test.ts",
+  "packages/xo-server/test/recovery.test.ts",
+  "packages/xo-server/test/tasks.test.ts",
+  "packages/xo-server/test/transfers.test.ts",
+  "packages/xo-web/test/actions-rules.test.ts",
+];
 /** Files of a folder at most, without those of its folders; tables of texts (locale/) are left out. */
 const MAX_FOLDER_FILES = 60;
 /** Lines of a package's README at most: the rest belongs into docs/. */
@@ -39,7 +78,7 @@ for (const [folder, src] of sources) {
       .filter((file) => !file.includes(`${sep}locale${sep}`))
       .map((file) => ({
         file: relative(root, file),
-        lines: readFileSync(file, "utf8").split("\n").length - 1,
+        lines: linesOf(file),
       }))
       .filter(({ lines }) => lines > MAX_FILE_LINES);
     t.same(long, []);
@@ -70,6 +109,31 @@ for (const [folder, src] of sources) {
   });
 }
 
+t.test("tests are short", async (t) => {
+  const files = testFolders().flatMap(filesBelow);
+  const long = files.filter((file) => longTestFunctions(file).length > 0);
+  t.same(
+    long.map((file) => relative(root, file)).toSorted(),
+    LONG_TEST_FUNCTIONS,
+    long.flatMap(longTestFunctions).join(", "),
+  );
+});
+
+t.test("files of tests are short", async (t) => {
+  const long = testFolders()
+    .flatMap(filesBelow)
+    .filter((file) => linesOf(file) > MAX_FILE_LINES);
+  t.same(long.map((file) => relative(root, file)).toSorted(), LONG_TEST_FILES);
+});
+
+/** The tests of packages, of benchmarks, and of several packages together. */
+function testFolders(): string[] {
+  return [
+    ...sources.map(([folder]) => join(root, folder, "test")),
+    join(root, "test"),
+  ];
+}
+
 /** Pairs of folders, `a <-> b`, whose files import each other; the root of the sources is no folder. */
 function mutualFolders(base: string, files: readonly string[]): string[] {
   const edges = new Set<string>();
@@ -88,24 +152,72 @@ function mutualFolders(base: string, files: readonly string[]): string[] {
 
 /** `file:line name, n lines` of each function above the limit. */
 function longFunctions(file: string): string[] {
+  return functionsOf(file)
+    .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+    .map(({ description }) => description);
+}
+
+/** The same for tests, where lines of tests inside of a test count for the suite only. */
+function longTestFunctions(file: string): string[] {
+  return functionsOf(file)
+    .filter(
+      ({ lines, linesOfTests }) =>
+        lines - linesOfTests > MAX_FUNCTION_LINES || lines > MAX_SUITE_LINES,
+    )
+    .map(({ description }) => description);
+}
+
+interface FunctionShape {
+  /** `file:line name, n lines` */
+  readonly description: string;
+  readonly lines: number;
+  /** Of these, in functions that are passed to `t.test`. */
+  readonly linesOfTests: number;
+}
+
+function functionsOf(file: string): FunctionShape[] {
   const source = parsed(file);
-  const found: string[] = [];
+  const lineOf = (position: number) =>
+    source.getLineAndCharacterOfPosition(position).line;
+  const linesOfNode = (node: ts.Node) =>
+    lineOf(node.end) - lineOf(node.getStart(source)) + 1;
+  const linesOfTests = (node: ts.Node): number => {
+    let lines = 0;
+    ts.forEachChild(node, (child) => {
+      lines += isTestCallback(child) ? linesOfNode(child) : linesOfTests(child);
+    });
+    return lines;
+  };
+  const found: FunctionShape[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node)) {
-      const start = source.getLineAndCharacterOfPosition(
-        node.getStart(source),
-      ).line;
-      const lines =
-        source.getLineAndCharacterOfPosition(node.end).line - start + 1;
-      if (lines > MAX_FUNCTION_LINES)
-        found.push(
-          `${relative(root, file)}:${start + 1} ${nameOf(node)}, ${lines} lines`,
-        );
+      const lines = linesOfNode(node);
+      const line = lineOf(node.getStart(source)) + 1;
+      found.push({
+        description: `${relative(root, file)}:${line} ${nameOf(node)}, ${lines} lines`,
+        lines,
+        linesOfTests: linesOfTests(node),
+      });
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
   return found;
+}
+
+/** The function of `t.test(title, options?, function)`. */
+function isTestCallback(node: ts.Node): boolean {
+  const { parent } = node;
+  return (
+    ts.isFunctionLike(node) &&
+    ts.isCallExpression(parent) &&
+    ts.isPropertyAccessExpression(parent.expression) &&
+    parent.expression.name.text === "test"
+  );
+}
+
+function linesOf(file: string): number {
+  return readFileSync(file, "utf8").split("\n").length - 1;
 }
 
 /**

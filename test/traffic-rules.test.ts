@@ -7,7 +7,6 @@ t.comment("timeout=300000");
 
 type Flows = ReturnType<SimulatedPool["flows"]>;
 
-const PASSWORD = "a long word";
 const ssh = {
   protocol: "TCP",
   port: 22,
@@ -16,7 +15,7 @@ const ssh = {
 } as const;
 
 t.test("traffic rules of networks and VIFs", async (t) => {
-  const { api, url, record, pools } = await startControlled(t, {
+  const { api, record, pools } = await startControlled(t, {
     hosts: 2,
     vms: 12,
   });
@@ -154,21 +153,17 @@ t.test("traffic rules of networks and VIFs", async (t) => {
   });
 
   t.test("rights on the network decide", async (t: Test) => {
-    const userId = await api.request("user.create", {
-      email: "bob",
-      password: PASSWORD,
+    const { id: userId, session: bob } = await api.signUp(t, "bob", {
+      privileges: [
+        { resource: "network", action: "read", selector: `id:${id}` },
+        { resource: "VIF", action: "read", selector: `id:${vif.id}` },
+        {
+          resource: "VIF",
+          action: "administrate:set",
+          selector: `id:${vif.id}`,
+        },
+      ],
     });
-    const roleId = await api.request("role.create", { name: "bob" });
-    const allow = (resource: string, action: string, one: string) => {
-      const selector = `id:${one}`;
-      const privilege = { roleId, effect: "allow", resource, action, selector };
-      return api.request("privilege.create", privilege);
-    };
-    await allow("network", "read", id);
-    await allow("VIF", "read", vif.id);
-    await allow("VIF", "administrate:set", vif.id);
-    await api.request("role.addToUser", { id: roleId, userId });
-    const bob = await ApiSession.open(t, url, "bob", PASSWORD);
     const rule = { ...ssh, allow: true };
     for (const [method, params] of [
       ["network.addTrafficRule", { id, ...rule }],
@@ -178,7 +173,13 @@ t.test("traffic rules of networks and VIFs", async (t) => {
     ] as const)
       t.equal((await bob.call(method, params)).error?.code, 2, method);
     t.same(flows(), [0, 0]);
-    await allow("network", "operate:set-locking", id);
+    await api.allow(userId, [
+      {
+        resource: "network",
+        action: "operate:set-locking",
+        selector: `id:${id}`,
+      },
+    ]);
     t.equal(
       await bob.request("vif.addTrafficRule", { id: vif.id, ...rule }),
       true,

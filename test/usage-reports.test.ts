@@ -56,7 +56,7 @@ function partOf(letter: string, type: string): string {
 }
 
 t.test("a usage report is sent, and compared with the last one", async (t) => {
-  const { letters, api, url } = await startMailingServer(t);
+  const { letters, api } = await startMailingServer(t);
   const pools = await api.all({ type: "pool" });
   const vms = await api.all({ type: "VM" });
   await api.request("vm.set", { id: vms[0]!.id, name_label: "<b>&=1+1" });
@@ -106,10 +106,7 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
   );
 
   await t.test("only what an administrator may read is sent", async (t) => {
-    const userId = await api.request("user.create", {
-      email: "eve",
-      password: "a long word",
-    });
+    const { id: userId, session: eve } = await api.signUp(t, "eve");
     const other = { ...job, name: "eve's", userId };
     const jobId = String(await api.request("job.create", { job: other }));
     t.match(await run(api, jobId), {
@@ -117,7 +114,6 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
       error: { code: "FORBIDDEN" },
     });
     t.equal(letters.length, 2);
-    const eve = await ApiSession.open(t, url, "eve", "a long word");
     t.match(await eve.call("job.plan", { id }), { error: { code: 2 } });
   });
 

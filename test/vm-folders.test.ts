@@ -1,13 +1,11 @@
 import t from "tap";
-import { ApiSession, type Thing } from "./api-session.js";
+import type { Thing } from "./api-session.js";
 import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
-const PASSWORD = "a long word";
-
 t.test("folders of VMs are those of XenCenter", async (t) => {
-  const { api, url, record } = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, record } = await startControlled(t, { hosts: 1, vms: 6 });
   const vms = (await api.all({ type: "VM" })) as [Thing, Thing, Thing];
   const [first, second, third] = vms;
   // The simulated ones are in folders.
@@ -114,21 +112,13 @@ t.test("folders of VMs are those of XenCenter", async (t) => {
   });
 
   t.test("rights on each VM decide", async (t) => {
-    const userId = await api.request("user.create", {
-      email: "bob",
-      password: PASSWORD,
-    });
-    const roleId = await api.request("role.create", { name: "bob" });
-    for (const action of ["read", "administrate:set"])
-      await api.request("privilege.create", {
-        roleId,
-        effect: "allow",
+    const { session: bob } = await api.signUp(t, "bob", {
+      privileges: ["read", "administrate:set"].map((action) => ({
         resource: "VM",
         action,
         selector: `id:${second.id}`,
-      });
-    await api.request("role.addToUser", { id: roleId, userId });
-    const bob = await ApiSession.open(t, url, "bob", PASSWORD);
+      })),
+    });
     t.same(await bob.request("folder.getAll"), [
       { folder: "/Production", vms: 0 },
       { folder: "/Production/Web", vms: 1 },

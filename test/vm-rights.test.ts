@@ -25,30 +25,18 @@ t.test(
   async (t) => {
     const { url } = await startOver(t, ["--hosts", "2", "--vms", "6"]);
     const admin = await ApiSession.open(t, url);
-    const roleId = await admin.request("role.create", { name: "controls" });
-    for (const privilege of privileges)
-      await admin.request("privilege.create", {
-        roleId,
-        effect: "allow",
-        ...privilege,
-      });
     const roles = (await admin.request("role.list")) as {
       id: string;
       name: string;
     }[];
     const viewer = roles.find(({ name }) => name === "viewer")!.id;
-    const signUp = async (email: string, role?: unknown) => {
-      const userId = await admin.request("user.create", {
-        email,
-        password: "a long word",
-      });
-      if (role !== undefined)
-        await admin.request("role.addToUser", { id: role, userId });
-      return ApiSession.open(t, url, email, "a long word");
-    };
-    const eve = await signUp("eve", roleId);
-    const bob = await signUp("bob");
-    const reader = await signUp("reader", viewer);
+    const { id: eveId, session: eve } = await admin.signUp(t, "eve", {
+      privileges,
+    });
+    const { session: bob } = await admin.signUp(t, "bob");
+    const { session: reader } = await admin.signUp(t, "reader", {
+      roles: [viewer],
+    });
 
     const one = async (filter: object) => (await admin.all(filter))[0] as Thing;
     const name_label = "Other install media";
@@ -64,30 +52,7 @@ t.test(
     const vdi = (await admin.request("disk.create", disk)) as string;
     const snapshot = (await admin.request("vm.snapshot", { id })) as string;
 
-    /** Calls by what they use beside the VM. */
-    const uses: readonly (readonly [string, string, object])[] = [
-      [host, "vm.start", { id, host }],
-      [host, "vm.set", { id, affinityHost: host }],
-      [sr, "vm.set", { id, suspendSr: sr }],
-      [sr, "vm.copy", { vm: id, sr }],
-      [sr, "vm.clone", { id, name: "x", sr }],
-      [host, "vm.migrate", { vm: id, targetHost: host }],
-      [network, "vm.createInterface", { vm: id, network }],
-      [vdi, "vm.attachDisk", { vm: id, vdi }],
-      [sr, "vm.createCloudInitConfigDrive", { vm: id, sr, config: "x" }],
-      [pci, "vm.attachPcis", { id, pcis: [pci] }],
-      ...(
-        [
-          [sr, { VDIs: [{ SR: sr, size: GiB }] }],
-          [network, { VDIs: [], VIFs: [{ network }] }],
-          [host, { VDIs: [], affinityHost: host }],
-          [sr, { VDIs: [], suspendSr: sr }],
-        ] as const
-      ).map(
-        ([used, more]) =>
-          [used, "vm.create", { name_label: "x", template, ...more }] as const,
-      ),
-    ];
+    const uses = usesOf({ id, host, sr, network, vdi, pci, template });
     const count = async () => (await admin.all({ type: "VM" })).length;
     const before = await count();
 
@@ -162,13 +127,10 @@ t.test(
       t.ok(
         await eve.request("vm.create", { name_label: "x", template, VDIs: [] }),
       );
-      for (const resource of ["SR", "network"])
-        await admin.request("privilege.create", {
-          roleId,
-          effect: "allow",
-          resource,
-          action: "operate",
-        });
+      await admin.allow(
+        eveId,
+        ["SR", "network"].map((resource) => ({ resource, action: "operate" })),
+      );
       const created = (await eve.request("vm.create", {
         name_label: "mine",
         template,
@@ -180,3 +142,38 @@ t.test(
     });
   },
 );
+
+/** Calls by what they use beside the VM. */
+function usesOf(
+  ids: Readonly<
+    Record<
+      "id" | "host" | "sr" | "network" | "vdi" | "pci" | "template",
+      string
+    >
+  >,
+): readonly (readonly [used: string, method: string, params: object])[] {
+  const { id, host, sr, network, vdi, pci, template } = ids;
+  return [
+    [host, "vm.start", { id, host }],
+    [host, "vm.set", { id, affinityHost: host }],
+    [sr, "vm.set", { id, suspendSr: sr }],
+    [sr, "vm.copy", { vm: id, sr }],
+    [sr, "vm.clone", { id, name: "x", sr }],
+    [host, "vm.migrate", { vm: id, targetHost: host }],
+    [network, "vm.createInterface", { vm: id, network }],
+    [vdi, "vm.attachDisk", { vm: id, vdi }],
+    [sr, "vm.createCloudInitConfigDrive", { vm: id, sr, config: "x" }],
+    [pci, "vm.attachPcis", { id, pcis: [pci] }],
+    ...(
+      [
+        [sr, { VDIs: [{ SR: sr, size: GiB }] }],
+        [network, { VDIs: [], VIFs: [{ network }] }],
+        [host, { VDIs: [], affinityHost: host }],
+        [sr, { VDIs: [], suspendSr: sr }],
+      ] as const
+    ).map(
+      ([used, more]) =>
+        [used, "vm.create", { name_label: "x", template, ...more }] as const,
+    ),
+  ];
+}

@@ -3,7 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FolderStorage, Repository } from "@xo-server/backup";
 import t, { type Test } from "tap";
-import { ApiSession, type Answer } from "../api-session.js";
+import type { Answer } from "../api-session.js";
 import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { storeBackup } from "./stored-backups.js";
@@ -36,7 +36,7 @@ async function open(t: Test) {
 }
 
 t.test("backups are listed from the index, and deleted", async (t) => {
-  const { api, url, repository, refresh } = await open(t);
+  const { api, repository, refresh } = await open(t);
   const [ada, bob] = [vmOf("ada"), vmOf("bob")];
   const disk = randomBytes(3 * MIB);
   const first = await storeBackup(repository, ada, { a: disk });
@@ -74,8 +74,7 @@ t.test("backups are listed from the index, and deleted", async (t) => {
     state: { backups: 3, data: 10 * MIB, deduplication: Number },
   });
 
-  await api.request("user.create", { email: "eve", password: "a long word" });
-  const eve = await ApiSession.open(t, url, "eve", "a long word");
+  const { session: eve } = await api.signUp(t, "eve");
   t.same(await eve.request("backupArchive.getAll"), []);
   for (const [method, params] of [
     ["backupArchive.get", { id: idOf(first) }],

@@ -199,13 +199,8 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
 });
 
 t.test("users without admin rights see no jobs", async (t) => {
-  const { api, url } = await startControlled(t, { hosts: 1, vms: 6 });
-  await api.request("user.create", {
-    email: "bob",
-    password: "another password",
-  });
-  const { ApiSession: Session } = await import("../api-session.js");
-  const bob = await Session.open(t, url, "bob", "another password");
+  const { api } = await startControlled(t, { hosts: 1, vms: 6 });
+  const { session: bob } = await api.signUp(t, "bob");
   t.same(await bob.request("backupNg.getAllJobs"), []);
   t.same(await bob.request("backupLog.getAll"), []);
   for (const [method, params] of [

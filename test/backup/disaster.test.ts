@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { simulateIn } from "../simulated.js";
+import { simulateIn, type Simulated } from "../simulated.js";
 import { emptyFolder } from "./repository-folders.js";
 
 /*
@@ -261,45 +261,57 @@ t.test(
     );
     t.equal((await site.call<Thing[]>("job.getAll")).length, 2);
 
-    // "When a pool is lost": 2. Add the pool. 3. List what there is.
-    const { url, user, password } = pools[0]!;
-    const names = [`host=${url}`, `username=${user}`, `password=${password}`];
-    await site.call("server.add", ...names);
-    const sr = await site.find("SR", "SR_type:nfs");
-    [backup] = await list();
-    // Within a minute: a call takes half a second at least.
-    for (let i = 0; i < 100 && backup === undefined; i++)
-      [backup] = await list();
-    t.match(backup, { vm: { name_label: "db-1" }, id: `${repository!.id}/` });
-
-    // 5. Restore the VM.
-    const { result } = await site.run<{ result: Thing }>([
-      "restore",
-      "vm",
-      "db-1",
-      "--sr",
-      sr.id,
-      "--start",
-    ]);
-    const vm = await site.find("VM", `id:${result.id} power_state:Running`);
-    t.equal(vm["name_label"], "db-1");
-
-    // 6. Remove the connection to the old pool.
-    const servers = await site.call<Thing[]>("server.getAll");
-    t.equal(servers.length, 2);
-    const old = servers.find(({ host }) => !url.endsWith(String(host)));
-    await site.call("server.remove", `id=${old!.id}`);
-
-    const disk = await site.find("VDI", "name_label:data");
-    const copy = join(site.folder, "copy.raw");
-    await site.exportDisk(disk.id, copy);
-    const raw = ["-f", "raw", "-F", "raw"];
-    const compared = execFileSync("qemu-img", [
-      "compare",
-      ...raw,
+    await restoreIntoNewPool(t, site, pools[0]!, {
+      repository: repository!.id,
       original,
-      copy,
-    ]);
-    t.match(String(compared), /identical/);
+    });
   },
 );
+
+/** The steps of "When a pool is lost". */
+async function restoreIntoNewPool(
+  t: Test,
+  site: Site,
+  { url, user, password }: Simulated,
+  { repository, original }: Readonly<Record<"repository" | "original", string>>,
+) {
+  // 2. Add the pool. 3. List what there is.
+  const names = [`host=${url}`, `username=${user}`, `password=${password}`];
+  await site.call("server.add", ...names);
+  const sr = await site.find("SR", "SR_type:nfs");
+  const list = () => site.run<Thing[]>(["backup", "list"]);
+  let [backup] = await list();
+  // Within a minute: a call takes half a second at least.
+  for (let i = 0; i < 100 && backup === undefined; i++) [backup] = await list();
+  t.match(backup, { vm: { name_label: "db-1" }, id: `${repository}/` });
+
+  // 5. Restore the VM.
+  const { result } = await site.run<{ result: Thing }>([
+    "restore",
+    "vm",
+    "db-1",
+    "--sr",
+    sr.id,
+    "--start",
+  ]);
+  const vm = await site.find("VM", `id:${result.id} power_state:Running`);
+  t.equal(vm["name_label"], "db-1");
+
+  // 6. Remove the connection to the old pool.
+  const servers = await site.call<Thing[]>("server.getAll");
+  t.equal(servers.length, 2);
+  const old = servers.find(({ host }) => !url.endsWith(String(host)));
+  await site.call("server.remove", `id=${old!.id}`);
+
+  const disk = await site.find("VDI", "name_label:data");
+  const copy = join(site.folder, "copy.raw");
+  await site.exportDisk(disk.id, copy);
+  const raw = ["-f", "raw", "-F", "raw"];
+  const compared = execFileSync("qemu-img", [
+    "compare",
+    ...raw,
+    original,
+    copy,
+  ]);
+  t.match(String(compared), /identical/);
+}

@@ -1,6 +1,6 @@
 import { cp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import {
   ApiSession,
   PASSWORD,
@@ -50,6 +50,16 @@ t.test("a repository is created, described and removed", async (t) => {
     state: { backups: 0, capacity: Number, available: Number },
   });
   t.match(await api.request("remote.getAllInfo"), { [id]: { used: Number } });
+  await changedSettings(t, api, id);
+  await recoverySheetByPassword(t, api, { id, recoverySheet });
+  await hiddenSecrets(t, api, [PASSPHRASE, "another long one", recoveryKey]);
+
+  await api.rest("POST", `/backup-repositories/${id}/actions/forget?sync=true`);
+  t.same(await api.request("remote.getAll"), []);
+  t.ok((await readdir(folder)).includes("repository.json"), "its files stay");
+});
+
+async function changedSettings(t: Test, api: ApiSession, id: string) {
   const path = `/backup-repositories/${id}/actions`;
   const added = await api.rest("POST", `${path}/add_passphrase?sync=true`, {
     name: "second",
@@ -79,7 +89,16 @@ t.test("a repository is created, described and removed", async (t) => {
   t.notOk(
     "verifyDays" in ((await api.request("remote.get", { id })) as object),
   );
+}
 
+async function recoverySheetByPassword(
+  t: Test,
+  api: ApiSession,
+  {
+    id,
+    recoverySheet,
+  }: { readonly id: string; readonly recoverySheet: unknown },
+) {
   const read = "backupRepository.getRecoverySheet";
   const again = await api.request(read, { id, password: PASSWORD });
   const keyOf = (sheet: unknown) =>
@@ -87,8 +106,14 @@ t.test("a repository is created, described and removed", async (t) => {
   t.same(keyOf(again), keyOf(recoverySheet));
   const refused = await api.call(read, { id, password: "not the password" });
   t.equal(refused.result, undefined, "only with the password of the user");
+}
 
-  const secrets = [PASSPHRASE, "another long one", recoveryKey];
+/** Neither answers nor the data folder have them in the clear. */
+async function hiddenSecrets(
+  t: Test,
+  api: ApiSession,
+  secrets: readonly string[],
+) {
   const answers = [
     await api.request("remote.getAll"),
     await api.request("audit.getRecords", {}).catch(() => undefined),
@@ -102,11 +127,7 @@ t.test("a repository is created, described and removed", async (t) => {
   const all = JSON.stringify(answers) + stored.join("");
   for (const secret of secrets)
     t.notOk(all.includes(secret), "no secret in the clear");
-
-  await api.rest("POST", `${path}/forget?sync=true`);
-  t.same(await api.request("remote.getAll"), []);
-  t.ok((await readdir(folder)).includes("repository.json"), "its files stay");
-});
+}
 
 t.test("an existing repository is opened with its keys only", async (t) => {
   const { api } = await startControlled(t);
@@ -196,9 +217,7 @@ t.test("a repository that is missing, or is older, is reported", async (t) => {
 t.test("only administrators see repositories, unless granted", async (t) => {
   const { api, url } = await startControlled(t);
   const { id, folder } = await createRepository(t, api);
-  const user = { email: "ada", password: "a long word" };
-  await api.request("user.create", user);
-  const ada = await ApiSession.open(t, url, user.email, user.password);
+  const { session: ada } = await api.signUp(t, "ada");
   t.same(await ada.request("remote.getAll"), []);
   t.equal(codeOf(await ada.call("remote.get", { id })), "NO_SUCH_OBJECT");
   t.equal((await ada.rest("GET", `/backup-repositories/${id}`)).status, 404);

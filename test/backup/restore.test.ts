@@ -329,10 +329,9 @@ t.test("a backup is restored over the VM, only differences", async (t) => {
 });
 
 t.test("a restore needs rights on all that it reaches", async (t) => {
-  const { api, url, sr, store, source } = await open(t);
+  const { api, sr, store, source } = await open(t);
   const { id } = await store({ d0: content() });
-  await api.request("user.create", { email: "eve", password: "a long word" });
-  const eve = await ApiSession.open(t, url, "eve", "a long word");
+  const { session: eve } = await api.signUp(t, "eve");
   for (const [method, params] of [
     ["backup.restore", { id, sr: sr.id }],
     ["backup.restoreDisk", { id, disk: "d0", sr: sr.id }],

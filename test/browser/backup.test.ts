@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import t from "tap";
+import t, { type Test } from "tap";
 import { emptyFolder } from "../backup/repository-folders.js";
 import { startStorageBench } from "../storage-bench.js";
 import { checkViews, openPage } from "./browser-page.js";
@@ -12,6 +12,19 @@ const skip = noBrowserReason() ?? false;
 const PASSPHRASE = "passphrase of the tests";
 
 t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
+  const bench = await openBackupPage(t);
+  await addRepository(t, bench);
+  await createJob(t, bench);
+  await runJob(t, bench);
+  await restoreFromPageOfVm(t, bench);
+  await overviews(t, bench);
+  await addRestoreTest(t, bench);
+  await narrowScreen(t, bench);
+});
+
+type Bench = Awaited<ReturnType<typeof openBackupPage>>;
+
+async function openBackupPage(t: Test) {
   const { admin, list, url } = await startStorageBench(t);
   // A long word, as the URLs of object stores are.
   const folder = await emptyFolder(t, "r".repeat(60));
@@ -27,6 +40,30 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   const button = (name: string | RegExp) =>
     dialog.getByRole("button", { name });
 
+  const halted = await list("vms", "power_state:Halted");
+  const vm = halted.find(({ $VBDs }) => ($VBDs as string[]).length > 0)!;
+  const name = String(vm["name_label"]);
+  const job = main.getByRole("region", { name: "every night" });
+  return {
+    admin,
+    list,
+    url,
+    folder,
+    page,
+    consoleErrors,
+    main,
+    dialog,
+    button,
+    vm,
+    name,
+    job,
+  };
+}
+
+async function addRepository(
+  t: Test,
+  { main, page, dialog, folder, button }: Bench,
+) {
   // Nothing is configured: the page leads to a repository.
   await main.getByText("No VM is backed up yet").waitFor();
   await checkViews(t, page, "backup without repository");
@@ -50,11 +87,13 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   const repository = main.getByRole("region", { name: "nightly" });
   await repository.getByText("Reachable").waitFor();
   await checkViews(t, page, "repositories");
+}
 
+async function createJob(
+  t: Test,
+  { page, url, main, dialog, name, button, job }: Bench,
+) {
   // A job for one VM.
-  const halted = await list("vms", "power_state:Halted");
-  const vm = halted.find(({ $VBDs }) => ($VBDs as string[]).length > 0)!;
-  const name = String(vm["name_label"]);
   await page.goto(`${url}/#/backup`);
   await main.getByRole("link", { name: "Add backup job" }).click();
   await dialog.getByLabel("Name", { exact: true }).fill("every night");
@@ -82,7 +121,6 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   t.same(wideHints, [], "long paths are wrapped");
   await page.setViewportSize({ width: 1440, height: 900 });
   await button("Save").click();
-  const job = main.getByRole("region", { name: "every night" });
   await job.getByText("never run").waitFor();
   await checkViews(t, page, "backup jobs");
   await job.getByRole("button", { name: /Actions/ }).click();
@@ -90,7 +128,9 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await dialog.getByText("in full", { exact: true }).first().waitFor();
   await checkViews(t, page, "preview of a backup job");
   await button("Close").click();
+}
 
+async function runJob(t: Test, { page, job, main, name }: Bench) {
   // Its end is shown at once: no timer of the page elapses.
   await page.clock.install();
   await page.reload();
@@ -105,7 +145,12 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
     .getByText("nightly")
     .waitFor();
   await checkViews(t, page, "log of a run");
+}
 
+async function restoreFromPageOfVm(
+  t: Test,
+  { page, url, vm, main, dialog, button, name, list }: Bench,
+) {
   // The backup is on the page of the VM, and is restored from there.
   await page.goto(`${url}/#/vms/${vm.id}/backups`);
   await main.getByText("1 backup", { exact: true }).waitFor();
@@ -135,7 +180,10 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await button("Restore").click();
   await page.getByText(`${name} restored.`).waitFor();
   t.equal((await list("vms", 'name_label:"brought back"')).length, 1);
+}
 
+async function overviews(t: Test, { page, url, main }: Bench) {
+  // Lists of what is protected.
   await page.goto(`${url}/#/backup`);
   await main.getByRole("heading", { name: "Protected VMs" }).waitFor();
   await checkViews(t, page, "backup overview");
@@ -143,7 +191,12 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await page.goto(`${url}/#/backup/backups`);
   await main.getByText("0 of 1 verified").waitFor();
   await checkViews(t, page, "list of backups");
+}
 
+async function addRestoreTest(
+  t: Test,
+  { page, url, main, dialog, button, admin }: Bench,
+) {
   // A job of restore tests with reports.
   await page.goto(`${url}/#/backup/tests`);
   await main.getByRole("button", { name: /^Add/ }).click();
@@ -161,7 +214,12 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
     jobs.find((one) => (one as { type: string }).type === "restore-test"),
     { report: { when: "always", webHooks: ["https://hooks.example.org/b"] } },
   );
+}
 
+async function narrowScreen(
+  t: Test,
+  { page, url, main, consoleErrors }: Bench,
+) {
   // On a narrow screen the tab that is shown is in view.
   await page.setViewportSize({ width: 390, height: 900 });
   await page.goto(`${url}/#/backup/repositories`);
@@ -173,4 +231,4 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
     return left >= 0 && right <= window.innerWidth;
   });
   t.same(consoleErrors, []);
-});
+}

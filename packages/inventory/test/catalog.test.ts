@@ -1,4 +1,4 @@
-import t from "tap";
+import t, { type Test } from "tap";
 import { createCatalog, type Frame, type Priority } from "@xo-server/inventory";
 import {
   catalogOf,
@@ -116,102 +116,117 @@ t.test("add and remove within an interval cancel out", async (t) => {
 t.test(
   "a view is rebuilt when something that it has read changes, and only then",
   async (t) => {
-    const pool = createPool("a", "b");
-    const disk = (more: object) => record("disk", { VM: refOf("a"), ...more });
-    pool.put("VBD", refOf("disk"), disk({}));
-    pool.put(
-      "VM",
-      refOf("b"),
-      record("b", {
-        VBDs: [refOf("disk"), refOf("late")],
-        twin: uuidOf("late vm"),
-      }),
-    );
-    const { builds, poll, flush, stop } = await catalogOf(pool);
-    const after = async (change: () => void) => {
-      builds.clear();
-      change();
-      await poll();
-      await flush();
-      await flush();
-      const names = [...builds].map(([key, count]) => `${key} ${count}`);
-      return names.map((name) => readable(name)).sort();
-    };
-    t.same(
-      await after(() => {
-        pool.put("VBD", refOf("disk"), disk({ device: "xvda" }));
-      }),
-      ["VBD disk 1"],
-      "b reads the disk's id only",
-    );
-    t.same(
-      await after(() => {
-        pool.put("host", refOf("host"), record("host", { name_label: "h" }));
-      }),
-      ["VM a 1"],
-      "a reads the host's name",
-    );
-    t.same(
-      await after(() => {
-        const busy = { name_label: "h", load: 1 };
-        pool.put("host", refOf("host"), record("host", busy));
-      }),
-      [],
-      "no view reads the host's load",
-    );
-    t.same(
-      await after(() => {
-        const renamed = { name_label: "i", load: 1 };
-        pool.put("host", refOf("host"), record("host", renamed));
-      }),
-      ["VM a 1"],
-      "but its name, still",
-    );
-    t.same(
-      await after(() => {
-        pool.delete("host", refOf("host"));
-      }),
-      ["VM a 1"],
-      "and its deletion",
-    );
-    t.same(
-      await after(() => {
-        const back = { name_label: "i", load: 2 };
-        pool.put("host", refOf("host"), record("host", back));
-      }),
-      ["VM a 1"],
-      "and that it is back, as it was",
-    );
-    t.same(
-      await after(() => {
-        pool.put("VBD", refOf("late"), record("late"));
-      }),
-      ["VBD late 1", "VM b 1"],
-      "b has asked for an object that was not there",
-    );
-    t.same(
-      await after(() => {
-        pool.put("VM", refOf("late vm"), record("late vm"));
-      }),
-      ["VM b 1", "VM late vm 1"],
-      "and for a record by its uuid",
-    );
-    t.same(
-      await after(() => {
-        pool.put("message", refOf("m"), record("m"));
-      }),
-      [],
-    );
-    t.same(
-      await after(() => {
-        pool.put("pool", refOf("pool"), record("pool", { name_label: "q" }));
-      }),
-      ["VM a 1", "VM b 1", "VM late vm 1", "pool pool 1"],
-      "VMs read the pool's name",
-    );
-    await stop();
+    const bench = await observeBuilds();
+    await changesOfReadObjects(t, bench);
+    await objectsThatAppear(t, bench);
   },
 );
+
+type Builds = Awaited<ReturnType<typeof observeBuilds>>;
+
+async function observeBuilds() {
+  const pool = createPool("a", "b");
+  const disk = (more: object) => record("disk", { VM: refOf("a"), ...more });
+  pool.put("VBD", refOf("disk"), disk({}));
+  pool.put(
+    "VM",
+    refOf("b"),
+    record("b", {
+      VBDs: [refOf("disk"), refOf("late")],
+      twin: uuidOf("late vm"),
+    }),
+  );
+  const { builds, poll, flush, stop } = await catalogOf(pool);
+  const after = async (change: () => void) => {
+    builds.clear();
+    change();
+    await poll();
+    await flush();
+    await flush();
+    const names = [...builds].map(([key, count]) => `${key} ${count}`);
+    return names.map((name) => readable(name)).sort();
+  };
+  return { pool, disk, stop, after };
+}
+
+async function changesOfReadObjects(t: Test, { after, pool, disk }: Builds) {
+  t.same(
+    await after(() => {
+      pool.put("VBD", refOf("disk"), disk({ device: "xvda" }));
+    }),
+    ["VBD disk 1"],
+    "b reads the disk's id only",
+  );
+  t.same(
+    await after(() => {
+      pool.put("host", refOf("host"), record("host", { name_label: "h" }));
+    }),
+    ["VM a 1"],
+    "a reads the host's name",
+  );
+  t.same(
+    await after(() => {
+      const busy = { name_label: "h", load: 1 };
+      pool.put("host", refOf("host"), record("host", busy));
+    }),
+    [],
+    "no view reads the host's load",
+  );
+  t.same(
+    await after(() => {
+      const renamed = { name_label: "i", load: 1 };
+      pool.put("host", refOf("host"), record("host", renamed));
+    }),
+    ["VM a 1"],
+    "but its name, still",
+  );
+  t.same(
+    await after(() => {
+      pool.delete("host", refOf("host"));
+    }),
+    ["VM a 1"],
+    "and its deletion",
+  );
+  t.same(
+    await after(() => {
+      const back = { name_label: "i", load: 2 };
+      pool.put("host", refOf("host"), record("host", back));
+    }),
+    ["VM a 1"],
+    "and that it is back, as it was",
+  );
+}
+
+async function objectsThatAppear(t: Test, { after, pool, stop }: Builds) {
+  t.same(
+    await after(() => {
+      pool.put("VBD", refOf("late"), record("late"));
+    }),
+    ["VBD late 1", "VM b 1"],
+    "b has asked for an object that was not there",
+  );
+  t.same(
+    await after(() => {
+      pool.put("VM", refOf("late vm"), record("late vm"));
+    }),
+    ["VM b 1", "VM late vm 1"],
+    "and for a record by its uuid",
+  );
+  t.same(
+    await after(() => {
+      pool.put("message", refOf("m"), record("m"));
+    }),
+    [],
+  );
+  t.same(
+    await after(() => {
+      pool.put("pool", refOf("pool"), record("pool", { name_label: "q" }));
+    }),
+    ["VM a 1", "VM b 1", "VM late vm 1", "pool pool 1"],
+    "VMs read the pool's name",
+  );
+  await stop();
+}
 
 t.test(
   "another type of the same object is a removal and an addition",

@@ -14,6 +14,18 @@ t.comment("timeout=480000");
 const bin = findPostgres();
 const skip = bin === undefined && "Debian's postgresql is not installed";
 
+/** The schema of an earlier version. */
+const before = "013-one-time-secrets";
+const UNDO_LAST_MIGRATIONS = `alter table tokens drop column proof;
+       alter table tokens drop column idle_ms;
+       drop table sign_in_attempts;
+       drop table reservations;
+       alter table cluster_servers drop column leaving_at, drop column address, drop column fingerprint;
+       alter table job_runs add column seen_at bigint not null default 0;
+       alter table balancer_watches add column is_moving bigint not null default 0;
+       alter table balancer_watches add column seen_at bigint not null default 0;
+       delete from kysely_migration where name > '${before}'`;
+
 t.test(
   "a PostgreSQL database is copied before it is migrated",
   { skip },
@@ -43,18 +55,7 @@ t.test(
     t.same(lines, [], "nothing to migrate, no copy");
 
     // As an earlier version left it: without the last migrations.
-    const before = "013-one-time-secrets";
-    await query(
-      `alter table tokens drop column proof;
-       alter table tokens drop column idle_ms;
-       drop table sign_in_attempts;
-       drop table reservations;
-       alter table cluster_servers drop column leaving_at, drop column address, drop column fingerprint;
-       alter table job_runs add column seen_at bigint not null default 0;
-       alter table balancer_watches add column is_moving bigint not null default 0;
-       alter table balancer_watches add column seen_at bigint not null default 0;
-       delete from kysely_migration where name > '${before}'`,
-    );
+    await query(UNDO_LAST_MIGRATIONS);
     const [one, other] = await Promise.all([open(), open()]);
     t.same(
       [...new Set(lines)],

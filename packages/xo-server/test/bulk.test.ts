@@ -216,6 +216,34 @@ t.test("after a restart only unfinished items run", async (t) => {
   t.same(done, ["v3 as x.4", "v2", "v4"], "what was in flight first");
 });
 
+const rightsOnTagged = new Rights([
+  { effect: "allow", resource: "VM", action: "read" },
+  {
+    effect: "allow",
+    resource: "VM",
+    action: "operate",
+    selector: "tags:mine",
+  },
+]);
+const person: AuthenticatedUser = {
+  id: "u",
+  name: "ada",
+  isAdmin: false,
+  groups: [],
+  rights: rightsOnTagged,
+};
+
+/** Two VMs, of which the first has the tag. */
+function findObject(id: string) {
+  const tags = id === "b" ? [] : ["mine"];
+  const json = Buffer.from(
+    JSON.stringify({ id, type: "VM", name_label: `VM ${id}`, tags }),
+  );
+  return ["a", "b"].includes(id)
+    ? { id, type: "VM", pool: "p", json }
+    : undefined;
+}
+
 /** The operation itself, through the dispatcher. */
 function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
   const { tasks } = setUp(t);
@@ -240,22 +268,6 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
     permission: "user",
     handler: () => true,
   });
-  const rights = new Rights([
-    { effect: "allow", resource: "VM", action: "read" },
-    {
-      effect: "allow",
-      resource: "VM",
-      action: "operate",
-      selector: "tags:mine",
-    },
-  ]);
-  const person: AuthenticatedUser = {
-    id: "u",
-    name: "ada",
-    isAdmin: false,
-    groups: [],
-    rights,
-  };
   const users = { get: (): AuthenticatedUser | undefined => person };
   const asked: object[] = [];
   const queries = {
@@ -280,15 +292,7 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
       info: quiet.warn,
       error: quiet.warn,
     },
-    findObject: (id) => {
-      const tags = id === "b" ? [] : ["mine"];
-      const json = Buffer.from(
-        JSON.stringify({ id, type: "VM", name_label: `VM ${id}`, tags }),
-      );
-      return ["a", "b"].includes(id)
-        ? { id, type: "VM", pool: "p", json }
-        : undefined;
-    },
+    findObject,
     audit: createFakeAudit({
       check: () => undefined,
       write: async ({ operation, params, outcome }) => {

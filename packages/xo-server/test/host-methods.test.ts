@@ -181,110 +181,109 @@ function toText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** Operations, their parameters, and the calls of XAPI that they make. */
+const REQUESTS: readonly [string, object, readonly string[]][] = [
+  ["host.enable", { id: "h1" }, ["host.enable ref:h1"]],
+  ["host.disable", { id: "h1" }, ["host.disable ref:h1"]],
+  [
+    "host.disable",
+    { id: "h1", transient: false },
+    ["host.disable ref:h1 false"],
+  ],
+  [
+    "host.restart",
+    { id: "h1" },
+    [
+      "host.get_vms_which_prevent_evacuation ref:h1",
+      ...["host.disable ref:h1", "host.evacuate ref:h1"],
+      "host.reboot ref:h1",
+    ],
+  ],
+  [
+    "host.stop",
+    { id: "h1", bypassEvacuate: true },
+    ["host.disable ref:h1", "host.shutdown ref:h1"],
+  ],
+  ["host.start", { id: "h1" }, ["host.power_on ref:h1"]],
+  [
+    "host.evacuate",
+    { id: "h1", network: "net" },
+    [
+      "host.get_vms_which_prevent_evacuation ref:h1",
+      "host.evacuate ref:h1 ref:net",
+    ],
+  ],
+  [
+    "host.emergencyShutdownHost",
+    { host: "h2" },
+    ["host.disable ref:h2", "VM.suspend ref:h2-v", "host.shutdown ref:h2"],
+  ],
+  [
+    "host.set",
+    { id: "h1", name_label: "n", iscsiIqn: "iqn", multipathing: true },
+    [
+      "host.set_name_label ref:h1 n",
+      "host.set_multipathing ref:h1 true",
+      "host.set_iscsi_iqn ref:h1 iqn",
+    ],
+  ],
+  ["host.detach", { id: "h1" }, ["pool.eject ref:h1"]],
+  ["host.scanPifs", { id: "h1" }, ["PIF.scan ref:h1"]],
+  [
+    "host.resetCertificate",
+    { id: "h1" },
+    ["host.reset_server_certificate ref:h1"],
+  ],
+  [
+    "host.refreshCertificate",
+    { id: "h1" },
+    ["host.refresh_server_certificate ref:h1"],
+  ],
+  [
+    "host.managementReconfigure",
+    { id: "h1", pif: "pif" },
+    ["host.management_reconfigure ref:pif"],
+  ],
+  [
+    "host.setRemoteSyslogHost",
+    { id: "h1", syslogDestination: null },
+    [
+      "host.remove_from_logging ref:h1 syslog_destination",
+      "host.syslog_reconfigure ref:h1",
+    ],
+  ],
+  [
+    "pool.set",
+    { id: "p", auto_poweron: true, suspendSr: null, tags: ["a"] },
+    [
+      'pool.set_tags ref:p ["a"]',
+      "pool.set_suspend_image_SR ref:p OpaqueRef:NULL",
+      "pool.remove_from_other_config ref:p auto_poweron",
+      "pool.add_to_other_config ref:p auto_poweron true",
+    ],
+  ],
+  ["pool.setDefaultSr", { sr: "sr" }, ["pool.set_default_SR ref:p ref:sr"]],
+  ["pool.setPoolMaster", { host: "h1" }, []],
+  [
+    "pool.enableHa",
+    { pool: "p", heartbeatSrs: ["sr"], configuration: {} },
+    ["SR.assert_can_host_ha_statefile ref:sr", 'pool.enable_ha ["ref:sr"] {}'],
+  ],
+  ["pool.disableHa", { pool: "p" }, ["pool.disable_ha"]],
+  [
+    "pool.managementReconfigure",
+    { id: "p", network: "net" },
+    ["pool.management_reconfigure ref:net"],
+  ],
+];
+
 t.test("requests to XAPI", async (t) => {
   const asked = async (name: string, params: object) => {
     const { calls, run } = setUp();
     t.equal(await run(name, params), true, name);
     return calls;
   };
-  const tables: readonly [string, object, readonly string[]][] = [
-    ["host.enable", { id: "h1" }, ["host.enable ref:h1"]],
-    ["host.disable", { id: "h1" }, ["host.disable ref:h1"]],
-    [
-      "host.disable",
-      { id: "h1", transient: false },
-      ["host.disable ref:h1 false"],
-    ],
-    [
-      "host.restart",
-      { id: "h1" },
-      [
-        "host.get_vms_which_prevent_evacuation ref:h1",
-        ...["host.disable ref:h1", "host.evacuate ref:h1"],
-        "host.reboot ref:h1",
-      ],
-    ],
-    [
-      "host.stop",
-      { id: "h1", bypassEvacuate: true },
-      ["host.disable ref:h1", "host.shutdown ref:h1"],
-    ],
-    ["host.start", { id: "h1" }, ["host.power_on ref:h1"]],
-    [
-      "host.evacuate",
-      { id: "h1", network: "net" },
-      [
-        "host.get_vms_which_prevent_evacuation ref:h1",
-        "host.evacuate ref:h1 ref:net",
-      ],
-    ],
-    [
-      "host.emergencyShutdownHost",
-      { host: "h2" },
-      ["host.disable ref:h2", "VM.suspend ref:h2-v", "host.shutdown ref:h2"],
-    ],
-    [
-      "host.set",
-      { id: "h1", name_label: "n", iscsiIqn: "iqn", multipathing: true },
-      [
-        "host.set_name_label ref:h1 n",
-        "host.set_multipathing ref:h1 true",
-        "host.set_iscsi_iqn ref:h1 iqn",
-      ],
-    ],
-    ["host.detach", { id: "h1" }, ["pool.eject ref:h1"]],
-    ["host.scanPifs", { id: "h1" }, ["PIF.scan ref:h1"]],
-    [
-      "host.resetCertificate",
-      { id: "h1" },
-      ["host.reset_server_certificate ref:h1"],
-    ],
-    [
-      "host.refreshCertificate",
-      { id: "h1" },
-      ["host.refresh_server_certificate ref:h1"],
-    ],
-    [
-      "host.managementReconfigure",
-      { id: "h1", pif: "pif" },
-      ["host.management_reconfigure ref:pif"],
-    ],
-    [
-      "host.setRemoteSyslogHost",
-      { id: "h1", syslogDestination: null },
-      [
-        "host.remove_from_logging ref:h1 syslog_destination",
-        "host.syslog_reconfigure ref:h1",
-      ],
-    ],
-    [
-      "pool.set",
-      { id: "p", auto_poweron: true, suspendSr: null, tags: ["a"] },
-      [
-        'pool.set_tags ref:p ["a"]',
-        "pool.set_suspend_image_SR ref:p OpaqueRef:NULL",
-        "pool.remove_from_other_config ref:p auto_poweron",
-        "pool.add_to_other_config ref:p auto_poweron true",
-      ],
-    ],
-    ["pool.setDefaultSr", { sr: "sr" }, ["pool.set_default_SR ref:p ref:sr"]],
-    ["pool.setPoolMaster", { host: "h1" }, []],
-    [
-      "pool.enableHa",
-      { pool: "p", heartbeatSrs: ["sr"], configuration: {} },
-      [
-        "SR.assert_can_host_ha_statefile ref:sr",
-        'pool.enable_ha ["ref:sr"] {}',
-      ],
-    ],
-    ["pool.disableHa", { pool: "p" }, ["pool.disable_ha"]],
-    [
-      "pool.managementReconfigure",
-      { id: "p", network: "net" },
-      ["pool.management_reconfigure ref:net"],
-    ],
-  ];
-  for (const [name, params, calls] of tables)
+  for (const [name, params, calls] of REQUESTS)
     t.same(await asked(name, params), calls, name);
 });
 

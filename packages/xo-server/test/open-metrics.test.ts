@@ -16,6 +16,64 @@ const inventory = {
   },
 };
 
+const OBJECTS = [
+  { id: "p", type: "pool", $pool: "p", name_label: 'a "pool"' },
+  {
+    id: "h",
+    type: "host",
+    $pool: "p",
+    name_label: "host",
+    power_state: "Running",
+    enabled: true,
+    tags: ["b", "a"],
+    address: "192.0.2.1",
+    startTime: 1_795_240_000,
+    cpus: { cores: 8, sockets: 2 },
+    productBrand: "XCP-ng",
+    version: "8.3.0",
+    license_params: { sku_type: "free" },
+  },
+  {
+    id: "v",
+    type: "VM",
+    $pool: "p",
+    name_label: "web",
+    tags: [],
+    power_state: "Running",
+    $container: "h",
+  },
+  {
+    id: "dom0",
+    type: "VM-controller",
+    $pool: "p",
+    name_label: "dom0",
+    power_state: "Running",
+    $container: "h",
+    tags: [],
+  },
+  {
+    id: "s",
+    type: "SR",
+    $pool: "p",
+    name_label: "disks",
+    tags: [],
+    size: 9,
+    usage: 3,
+    physical_usage: 2,
+    SR_type: "nfs",
+    content_type: "user",
+  },
+  {
+    id: "d",
+    type: "VDI",
+    $pool: "p",
+    name_label: "disk",
+    $SR: "s",
+    size: 4,
+    usage: 1,
+  },
+];
+
 function setUp() {
   const host = new FakeHost("h");
   host.measures = {
@@ -31,63 +89,7 @@ function setUp() {
     "vm:dom0:memory": () => 5,
     "vm:gone:memory": () => 6,
   };
-  const objects = new FakeObjects([
-    { id: "p", type: "pool", $pool: "p", name_label: 'a "pool"' },
-    {
-      id: "h",
-      type: "host",
-      $pool: "p",
-      name_label: "host",
-      power_state: "Running",
-      enabled: true,
-      tags: ["b", "a"],
-      address: "192.0.2.1",
-      startTime: 1_795_240_000,
-      cpus: { cores: 8, sockets: 2 },
-      productBrand: "XCP-ng",
-      version: "8.3.0",
-      license_params: { sku_type: "free" },
-    },
-    {
-      id: "v",
-      type: "VM",
-      $pool: "p",
-      name_label: "web",
-      tags: [],
-      power_state: "Running",
-      $container: "h",
-    },
-    {
-      id: "dom0",
-      type: "VM-controller",
-      $pool: "p",
-      name_label: "dom0",
-      power_state: "Running",
-      $container: "h",
-      tags: [],
-    },
-    {
-      id: "s",
-      type: "SR",
-      $pool: "p",
-      name_label: "disks",
-      tags: [],
-      size: 9,
-      usage: 3,
-      physical_usage: 2,
-      SR_type: "nfs",
-      content_type: "user",
-    },
-    {
-      id: "d",
-      type: "VDI",
-      $pool: "p",
-      name_label: "disk",
-      $SR: "s",
-      size: 4,
-      usage: 1,
-    },
-  ]);
+  const objects = new FakeObjects(OBJECTS);
   const { catalog, queries } = objects.views;
   const clock = new FakeClock();
   const parser = createParserPool({ place: "main" });

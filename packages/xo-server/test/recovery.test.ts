@@ -117,6 +117,35 @@ const person = (rights = allowed): AuthenticatedUser => ({
   rights,
 });
 
+const OPERATION: Operation = defineOperation({
+  name: "vm.do",
+  summary: "",
+  params: Type.Object({ id: Type.String() }),
+  result: Type.Boolean(),
+  permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
+  changes: true,
+  handler: () => true,
+});
+
+/** The only object. */
+const findObject = (id: string) =>
+  id === "v"
+    ? {
+        id,
+        type: "VM",
+        pool: "p",
+        json: Buffer.from(JSON.stringify({ id, type: "VM" })),
+      }
+    : undefined;
+
+function auditInto(outcomes: string[]) {
+  return createFakeAudit({
+    check: () => undefined,
+    write: async ({ outcome }) =>
+      void outcomes.push("error" in outcome ? "failure" : "success"),
+  });
+}
+
 /** Servers, one after the other, over the same store and pool. */
 function setUp(t: Test, extra: Partial<Operation> = {}) {
   const clock = new FakeClock();
@@ -125,18 +154,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const pool = new FakePool();
   const audit: string[] = [];
   let users: AuthenticatedUser | undefined = person();
-  const operation: Operation = {
-    ...defineOperation({
-      name: "vm.do",
-      summary: "",
-      params: Type.Object({ id: Type.String() }),
-      result: Type.Boolean(),
-      permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
-      changes: true,
-      handler: () => true,
-    }),
-    ...extra,
-  };
+  const operation = { ...OPERATION, ...extra };
   const open = (owner = "here") => {
     const steps = new StepJournal({
       store: stepStore.store,
@@ -164,8 +182,8 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       operation: "vm.do",
       ...subject,
     });
-    const { node: work } = task;
-    const result = run(() => new TrackedXapi(pool.xapi, "p", work), work);
+    const { node } = task;
+    const result = run(() => new TrackedXapi(pool.xapi, "p", node), node);
     result.catch(() => undefined);
     await tasks.follow(task, result);
     for (let i = 0; i < 10; i++) await settle();
@@ -174,15 +192,6 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const restart = async (owner = "here") => {
     pool.hangUp();
     const { tasks, steps } = open(owner);
-    const findObject = (id: string) =>
-      id === "v"
-        ? {
-            id,
-            type: "VM",
-            pool: "p",
-            json: Buffer.from(JSON.stringify({ id, type: "VM" })),
-          }
-        : undefined;
     const pools = {
       listSummaries: () => [{ id: "p", state: "watching" } as PoolSummary],
       xapi: () => pool.xapi,
@@ -190,11 +199,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     const dispatcher = createTestDispatcher([operation], {
       logger: loud,
       findObject,
-      audit: createFakeAudit({
-        check: () => undefined,
-        write: async ({ outcome }) =>
-          void audit.push("error" in outcome ? "failure" : "success"),
-      }),
+      audit: auditInto(audit),
     });
     const recovery = new Recovery({
       dispatcher,
@@ -210,7 +215,6 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     const done = recovery.recover(interrupted);
     return { tasks, interrupted, done };
   };
-  const setPerson = (now: AuthenticatedUser | undefined) => (users = now);
   return {
     clock,
     store,
@@ -220,7 +224,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     open,
     begin,
     restart,
-    setPerson,
+    setPerson: (now: AuthenticatedUser | undefined) => (users = now),
   };
 }
 

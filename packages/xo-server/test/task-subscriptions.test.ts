@@ -78,30 +78,33 @@ function startBench(t: Test) {
       dispatcher.call(name, params, context);
     return { client, received, state, call };
   };
-  const begin = async (userId: string, name: string, objectId = "vm") => {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    const subject = {
-      userId,
-      objectId,
-      name,
-      objectType: "VM",
-      params: {},
-    };
-    const { id, result } = await tasks.run(subject, async (work) => {
+  const begin = (userId: string, name: string, objectId = "vm") =>
+    beginTask(tasks, { userId, name, objectId });
+  return { clock, tasks, join, begin };
+}
+
+/** A task that runs until `end` is called. */
+async function beginTask(
+  tasks: Tasks,
+  subject: Readonly<Record<"userId" | "name" | "objectId", string>>,
+) {
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const { id, result } = await tasks.run(
+    { ...subject, objectType: "VM", params: {} },
+    async (work) => {
       work.progress(0.25);
       await ended;
-    });
-    return {
-      id,
-      async end() {
-        end();
-        await result;
-        for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-      },
-    };
+    },
+  );
+  return {
+    id,
+    async end() {
+      end();
+      await result;
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    },
   };
-  return { clock, tasks, join, begin };
 }
 
 t.test("a subscriber is notified of its tasks", async (t) => {

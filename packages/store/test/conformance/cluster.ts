@@ -16,7 +16,7 @@ const ADA = {
 const ada = { owner: "ada", instance: "ada-1" };
 const bob = { owner: "bob", instance: "bob-1" };
 
-export async function testCluster(t: Test, harness: StoreHarness) {
+export async function testLeases(t: Test, harness: StoreHarness) {
   t.test("only one of several servers takes a lease", async (t) => {
     const bench = await createBench(t, harness);
     const stores = await Promise.all([bench.open(), bench.open()]);
@@ -230,7 +230,9 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     t.same(free.map(({ subject }) => subject).toSorted(), ["a", "b", "c"]);
     stop();
   });
+}
 
+export async function testServersOfCluster(t: Test, harness: StoreHarness) {
   t.test(
     "a server that leaves takes part again at its next start",
     async (t) => {

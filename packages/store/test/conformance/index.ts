@@ -6,7 +6,7 @@ import { testAuditForwards } from "./audit-forwards.js";
 import { testBackups } from "./backups.js";
 import { testBalancer } from "./balancer.js";
 import { testBounds } from "./bounds.js";
-import { testCluster } from "./cluster.js";
+import { testLeases, testServersOfCluster } from "./cluster.js";
 import { testCommits } from "./commits.js";
 import { testConfiguration } from "./configuration.js";
 import type { StoreHarness } from "./harness.js";
@@ -65,7 +65,8 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("sign-in attempts", (t) => testSignInAttempts(t, harness));
   await t.test("reservations", (t) => testReservations(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
-  await t.test("leases and servers", (t) => testCluster(t, harness));
+  await t.test("leases", (t) => testLeases(t, harness));
+  await t.test("servers of a cluster", (t) => testServersOfCluster(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));
   await t.test("random changes", (t) => testRandomChanges(t, harness));
   await t.test("keys", (t) => testKeys(t, harness));

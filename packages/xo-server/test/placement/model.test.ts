@@ -11,23 +11,6 @@ const NULL = "OpaqueRef:NULL";
 
 /** A pool of one host with all that a VM can have, by class and reference. */
 function records(): Records {
-  const vm = (uuid: string, more: object) => ({
-    uuid,
-    power_state: "Running",
-    resident_on: "h",
-    metrics: NULL,
-    memory_dynamic_max: `${2 * GIB}`,
-    memory_overhead: 100,
-    VCPUs_at_startup: 2,
-    VBDs: [],
-    VIFs: [],
-    VGPUs: [],
-    affinity: NULL,
-    allowed_operations: ["pool_migrate"],
-    tags: [],
-    groups: [],
-    ...more,
-  });
   return {
     host: {
       h: {
@@ -76,38 +59,59 @@ function records(): Records {
       apart: { uuid: "APART", placement: "anti_affinity" },
       loose: { uuid: "LOOSE", placement: "normal" },
     },
-    VM: {
-      dom0: vm("DOM0", { is_control_domain: true, metrics: "d" }),
-      template: vm("TEMPLATE", { is_a_template: true }),
-      snapshot: vm("SNAPSHOT", { is_a_snapshot: true }),
-      a: vm("A", {
-        metrics: "m",
-        VBDs: ["b1", "b2"],
-        VIFs: ["v"],
-        affinity: "h",
-        ha_restart_priority: "restart",
-        order: 3,
-        start_delay: 20,
-        groups: ["apart", "loose"],
-        tags: ["db"],
-      }),
-      b: vm("B", {
-        power_state: "Halted",
-        resident_on: NULL,
-        VBDs: ["b1", "b3"],
-        groups: ["apart", "loose"],
-        tags: ["db"],
-        ha_restart_priority: "",
-      }),
-      c: vm("C", { VGPUs: ["g"] }),
-      d: vm("D", { attached_PCIs: ["x"] }),
-      e: vm("E", { blocked_operations: { pool_migrate: "mine" } }),
-      f: vm("F", { allowed_operations: ["hard_shutdown"] }),
-      g: vm("G", {
-        allowed_operations: ["hard_shutdown"],
-        current_operations: { task: "snapshot" },
-      }),
-    },
+    VM: vmRecords(),
+  };
+}
+
+function vmRecords(): Records[string] {
+  const vm = (uuid: string, more: object) => ({
+    uuid,
+    power_state: "Running",
+    resident_on: "h",
+    metrics: NULL,
+    memory_dynamic_max: `${2 * GIB}`,
+    memory_overhead: 100,
+    VCPUs_at_startup: 2,
+    VBDs: [],
+    VIFs: [],
+    VGPUs: [],
+    affinity: NULL,
+    allowed_operations: ["pool_migrate"],
+    tags: [],
+    groups: [],
+    ...more,
+  });
+  return {
+    dom0: vm("DOM0", { is_control_domain: true, metrics: "d" }),
+    template: vm("TEMPLATE", { is_a_template: true }),
+    snapshot: vm("SNAPSHOT", { is_a_snapshot: true }),
+    a: vm("A", {
+      metrics: "m",
+      VBDs: ["b1", "b2"],
+      VIFs: ["v"],
+      affinity: "h",
+      ha_restart_priority: "restart",
+      order: 3,
+      start_delay: 20,
+      groups: ["apart", "loose"],
+      tags: ["db"],
+    }),
+    b: vm("B", {
+      power_state: "Halted",
+      resident_on: NULL,
+      VBDs: ["b1", "b3"],
+      groups: ["apart", "loose"],
+      tags: ["db"],
+      ha_restart_priority: "",
+    }),
+    c: vm("C", { VGPUs: ["g"] }),
+    d: vm("D", { attached_PCIs: ["x"] }),
+    e: vm("E", { blocked_operations: { pool_migrate: "mine" } }),
+    f: vm("F", { allowed_operations: ["hard_shutdown"] }),
+    g: vm("G", {
+      allowed_operations: ["hard_shutdown"],
+      current_operations: { task: "snapshot" },
+    }),
   };
 }
 
