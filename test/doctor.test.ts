@@ -240,7 +240,7 @@ t.test("an invalid configuration is reported with its lines", async (t) => {
   await text.ended;
   t.match(text.output, /error +config +.*config\.yaml:3/);
   t.match(text.output, /-> correct the file/);
-  t.match(text.output, /^2 errors, \d warnings$/m);
+  t.match(text.output, /^errors: 2, warnings: \d$/m);
 });
 
 /** Overwrites pages in the middle of a database. */

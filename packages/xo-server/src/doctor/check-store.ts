@@ -67,7 +67,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
     const users = [...store.users.list()].length;
     return {
       results: [
-        ok(`${store.engine}, schema ${schema}, intact, ${users} users`),
+        ok(`${store.engine}, schema ${schema}, intact, users: ${users}`),
       ],
       store,
     };

@@ -13,7 +13,7 @@ export function toReport(findings: readonly Finding[], json: boolean): string {
     `${status.padEnd(8)} ${check.padEnd(width)}  ${message}`,
     ...(remedy === undefined ? [] : [`${" ".repeat(width + 11)}-> ${remedy}`]),
   ]);
-  return `${[...lines, `${counts.errors} errors, ${counts.warnings} warnings`].join("\n")}\n`;
+  return `${[...lines, `errors: ${counts.errors}, warnings: ${counts.warnings}`].join("\n")}\n`;
 }
 
 /** The exit code of the most severe finding. */

@@ -3,7 +3,8 @@ import type { Logger } from "../log/logger.js";
 const INTERVAL_MS = 5_000;
 
 /**
- * Changes to the root folder when the working directory of the process was deleted:
+ * Changes to the root folder when the process cannot use its working directory any more, because it was
+ * deleted, or belongs to another user (root, who called a command of the service):
  * Node.js cannot start a worker thread without a working directory, and relative
  * paths cannot be resolved in a deleted one.
  * @returns the function that stops the check
@@ -13,7 +14,7 @@ export function leaveDeletedWorkingDirectory(logger: Logger): () => void {
     if (isWorkingDirectory()) return;
     process.chdir("/");
     logger.warn(
-      "the working directory was deleted; relative paths now start at /",
+      "the working directory was deleted or is not accessible; relative paths now start at /",
     );
   }, INTERVAL_MS);
   timer.unref();
