@@ -23,7 +23,7 @@ export function mirrorDifference(
   return undefined;
 }
 
-/** Records as JSON: the simulator writes integers as strings in both. */
+/** Compares the fields that the faults change. */
 function isSameRecord(held: unknown, record: unknown): boolean {
   const fields = held as Record<string, unknown> | undefined;
   const truth = record as Record<string, unknown>;

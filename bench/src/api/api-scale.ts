@@ -1,4 +1,4 @@
-/** How much of everything: what the document shows, or just enough to see that the programs work. */
+/** Sizes of a run: those of the document, or small ones that show that the programs work. */
 export interface ApiScale {
   /** Arguments of the simulator for the one pool that most rows are about. */
   readonly pool: readonly string[];
@@ -6,19 +6,19 @@ export interface ApiScale {
   /** Arguments for two pools of half its size: a user sees one of them. */
   readonly halves: readonly string[];
   readonly halvesName: string;
-  /** Lists a run, in turn with what they are compared with. */
+  /** Lists per run; the programs that are compared take turns. */
   readonly lists: number;
   readonly restMs: number;
   /** Connections that receive changes while lists are requested. */
   readonly liveClients: number;
-  /** Changes a second in the pool meanwhile. */
+  /** Changes per second in the pool meanwhile. */
   readonly churn: number;
   readonly fanOutClients: number;
   readonly fanOutChanges: number;
-  /** Small messages a measurement; large ones are a quarter of it. */
+  /** Small messages per measurement; of large ones a quarter. */
   readonly messages: number;
   readonly idleSockets: number;
-  /** Until all that a server does of its own accord is done. */
+  /** Time after which a started server is idle. */
   readonly settleMs: number;
 }
 

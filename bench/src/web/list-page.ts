@@ -165,7 +165,7 @@ export class ListPage {
 
 // What follows runs in the page.
 
-/** What the page was when the next event came. */
+/** When the next event came, and the rows that the page showed then. */
 interface Noted {
   at?: number;
   rows?: string;

@@ -7,7 +7,7 @@ import { ZstdThreads } from "./zstd-threads.js";
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface ZstdInlineOptions {
-  /** Of plain chunks; default 64 MiB. */
+  /** Of uncompressed chunks; default 64 MiB. */
   readonly maxBytes?: number;
   readonly startThreads?: () => ZstdThreads;
 }

@@ -1,7 +1,7 @@
 import { BatchWriter } from "../store/batch-writer.js";
 
 /** Writers that are kept: as many as files are written at a time. */
-const MOST = 4;
+const MAX_WRITERS = 4;
 /** A writer of a checkpoint has a few hundred KiB; one that has written whole pools is not kept. */
 const MAX_BYTES = 512 * 1024;
 
@@ -24,7 +24,7 @@ export class BatchWriters {
 
   /** @param writer nothing may use its batch any more */
   put(writer: BatchWriter): void {
-    if (this.#unused.length >= MOST || writer.allocatedBytes > MAX_BYTES)
+    if (this.#unused.length >= MAX_WRITERS || writer.allocatedBytes > MAX_BYTES)
       return;
     writer.clear();
     this.#unused.push(writer);

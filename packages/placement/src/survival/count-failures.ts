@@ -18,7 +18,7 @@ const MAX_VMS = 5_000;
 
 export interface FailureCount {
   readonly steps: readonly SurvivalStep[];
-  /** A set that provably cannot fail together. */
+  /** A set of hosts whose failure is not survived, proven. */
   readonly failing?: readonly number[];
 }
 
@@ -71,7 +71,7 @@ function decide(question: Question): Decided {
   const likely = likelyFailingSets(model, failures);
   for (const [before, set] of likely.entries())
     if (checker.check(set) === "fails") return toFailing(set, before + 1);
-  return judgeAll(question);
+  return checkAllSets(question);
 }
 
 function toFailing(failing: readonly number[], sets: number): Decided {
@@ -82,7 +82,7 @@ function toFailing(failing: readonly number[], sets: number): Decided {
   };
 }
 
-function judgeAll({ model, checker, worse, failures }: Question): Decided {
+function checkAllSets({ model, checker, worse, failures }: Question): Decided {
   const all = () => hostSets(model.alive, failures, worse);
   const unknown = { failures, holds: "unknown", by: "budget" } as const;
   if (countSets(all(), MAX_SETS) > MAX_SETS)
@@ -102,7 +102,7 @@ function judgeAll({ model, checker, worse, failures }: Question): Decided {
     : { step: { ...unknown, sets } };
 }
 
-interface Beyond {
+interface SearchInput {
   readonly model: FailureModel;
   readonly checker: FailureChecker;
   readonly most: number;
@@ -118,7 +118,7 @@ function findSmallestFailingSet({
   checker,
   most,
   steps,
-}: Beyond): FailureCount {
+}: SearchInput): FailureCount {
   const known = steps.length;
   let low = known;
   let high = most + 1;

@@ -89,10 +89,7 @@ function wholeBlock(
   return bytes;
 }
 
-/**
- * Returns the block with its bitmap: only sectors that differ from the parent are set;
- * undefined if none does.
- */
+/** The block with its bitmap: only the bits of sectors that differ from the parent are set. */
 function differingBlock(
   contents: DiskContents,
   { uuid, base }: { readonly uuid: string; readonly base: string },

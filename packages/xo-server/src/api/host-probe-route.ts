@@ -3,7 +3,7 @@ import { PROBE_PATH } from "../probes/probe-messages.js";
 import type { ProbeServer } from "../probes/probe-server.js";
 import { bearerOf } from "./http/bearer.js";
 
-/** Adds the route by which another server of the database has a host probed that it does not reach. */
+/** Adds the route by which a server requests from another one a probe of a host that it cannot reach. */
 export function addHostProbeRoute(
   app: FastifyInstance,
   probes: Pick<ProbeServer, "answer">,

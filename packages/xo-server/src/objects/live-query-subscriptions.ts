@@ -21,7 +21,7 @@ export interface LiveQuerySources {
 }
 
 /** Maximum number of live queries of a client. */
-const MOST = 64;
+const MAX_QUERIES = 64;
 
 /** The live queries of all clients, by client and name. */
 export class LiveQuerySubscriptions {
@@ -52,9 +52,9 @@ export class LiveQuerySubscriptions {
     this.close(client, name);
     const mine =
       this.#clients.get(client) ?? new Map<string, LiveQuerySubscription>();
-    if (mine.size >= MOST)
+    if (mine.size >= MAX_QUERIES)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `a client has at most ${MOST} live queries`,
+        reason: `a client has at most ${MAX_QUERIES} live queries`,
         errors: [],
       });
     const reader = new LiveQuerySubscription(request, {

@@ -100,7 +100,7 @@ class OperationDispatcher<S> implements Dispatcher {
     return span === undefined ? call() : inSpan(span, call);
   }
 
-  /** Names that clients have invented are not recorded. */
+  /** Unknown names are not recorded: a client could send any number of them. */
   #startSpan(name: string, context: CallContext): Span | undefined {
     const { tracer } = this.options;
     if (tracer === undefined || !this.#entries.has(name)) return undefined;

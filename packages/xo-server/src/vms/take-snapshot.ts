@@ -3,7 +3,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SnapshotKind {
-  /** Whether the memory of the VM is saved too, which must not be halted. */
+  /** Whether the memory is saved too; only of a VM that is not halted. */
   readonly saveMemory?: boolean;
   /** Whether the guest flushes its file systems first (quiesce). */
   readonly quiesce?: boolean;
@@ -11,7 +11,7 @@ export interface SnapshotKind {
 }
 
 /** XAPI's errors if the guest or the pool (since version 8) does not support quiesced snapshots. */
-const CANNOT = new Set([
+const QUIESCE_REFUSALS = new Set([
   "MESSAGE_REMOVED",
   "MESSAGE_METHOD_UNKNOWN",
   "OPERATION_NOT_ALLOWED",
@@ -36,7 +36,8 @@ export async function takeSnapshot(
       const created = await xapi.callAsync("VM.snapshot_with_quiesce", params);
       return created as Ref;
     } catch (error) {
-      if (!(error instanceof XapiError && CANNOT.has(error.code))) throw error;
+      if (!(error instanceof XapiError && QUIESCE_REFUSALS.has(error.code)))
+        throw error;
       work.warn("the guest does not support quiescing", { code: error.code });
     }
   return (await xapi.callAsync("VM.snapshot", [ref, label, []])) as Ref;

@@ -2,6 +2,7 @@ import { isObject } from "@xo-server/kit";
 import type { Call } from "../api/server-connection.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { fieldsForActions } from "./fields.js";
+import { anyOf } from "../filters/value-text.js";
 
 /** Maximum number of objects per request. */
 const A_PAGE = 200;
@@ -42,7 +43,7 @@ async function readPage(
 ): Promise<readonly ObjectRow[]> {
   const answer = await call("query.page", {
     type,
-    filter: `|(${ids.map((id) => `id:${id}`).join(" ")})`,
+    filter: `id:${anyOf(ids)}`,
     limit: ids.length,
     ...(isOne ? {} : { fields: [...fieldsForActions(type)] }),
     // Without an answer the rows stay as they are; the server checks the action.

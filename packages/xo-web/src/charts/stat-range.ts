@@ -49,14 +49,12 @@ export function spanOf({ step, points }: StatRange): number {
   return step * points;
 }
 
-/** Refresh interval in ms: one step, at most an hour. */
+/** Refresh interval in ms: one step, at most a minute. */
 export function refreshMs({ step }: StatRange): number {
   return Math.min(step, 60) * 1000;
 }
 
-export const pointsOf: Readonly<Record<Granularity, number>> = {
-  seconds: 120,
-  minutes: 120,
-  hours: 168,
-  days: 366,
-};
+/** Number of points that hosts keep at this resolution. */
+export function pointsOf(granularity: Granularity): number {
+  return statRanges.find((range) => range.granularity === granularity)!.points;
+}

@@ -67,7 +67,7 @@ export class StatsSource {
     }
     const track =
       this.#tracks.get(id) ??
-      new StatsTrack(pointsOf[this.#request.granularity]);
+      new StatsTrack(pointsOf(this.#request.granularity));
     this.#tracks.set(id, track);
     track.take(answer);
   }

@@ -1,9 +1,10 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
 import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
+import { anyOf } from "../filters/value-text.js";
 
 /** Hosts per request. */
-const MOST = 100;
+const MAX_HOSTS = 100;
 
 /** Names of hosts by id, each requested once. */
 export function useHostNames(
@@ -16,13 +17,13 @@ export function useHostNames(
     () => ids().filter((id) => !requested.has(id)),
     async (unknown) => {
       for (const id of unknown) requested.add(id);
-      for (let from = 0; from < unknown.length; from += MOST) {
-        const some = unknown.slice(from, from + MOST);
+      for (let from = 0; from < unknown.length; from += MAX_HOSTS) {
+        const some = unknown.slice(from, from + MAX_HOSTS);
         const answer = await call("query.page", {
           type: "host",
           limit: some.length,
           fields: ["id", "name_label"],
-          filter: `|(${some.map((id) => `id:${id}`).join(" ")})`,
+          filter: `id:${anyOf(some)}`,
           // Without an answer the ids are shown.
         }).catch(() => undefined);
         const rows = isObject(answer) ? answer["rows"] : undefined;

@@ -3,6 +3,7 @@ import type { Call } from "../api/server-connection.js";
 import type { Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Network } from "../objects/infrastructure.js";
 import type { Template, TemplateParts } from "./draft.js";
+import { anyOf } from "../filters/value-text.js";
 
 /** Disks and VIFs of a template, and the default networks of its pool. */
 export async function readParts(
@@ -20,8 +21,8 @@ export async function readParts(
     page<Network & { automatic?: boolean }>("network", `$pool:"${$pool}"`),
   ]);
   const disks = vbds.flatMap(({ VDI }) => (VDI === undefined ? [] : [VDI]));
-  const anyOf = disks.map((disk) => `id:"${disk}"`).join(" ");
-  const vdis = disks.length === 0 ? [] : await page<Vdi>("VDI", `|(${anyOf})`);
+  const vdis =
+    disks.length === 0 ? [] : await page<Vdi>("VDI", `id:${anyOf(disks)}`);
   // The first bridge usually has the management interface and DHCP.
   const outside = networks
     .filter(({ PIFs }) => PIFs.length > 0)

@@ -6,6 +6,7 @@ import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { namesOf, type Draft } from "./draft.js";
 import type { PoolResources } from "./problems.js";
+import { anyOf } from "../filters/value-text.js";
 
 export interface UsableSet {
   readonly id: string;
@@ -96,7 +97,7 @@ function usePoolObjects(draft: Ref<Draft>) {
     return {
       type: "VDI",
       limit: 2_000,
-      filter: `$SR:|(${isoSrs.map(({ id }) => `"${id}"`).join(" ")})`,
+      filter: `$SR:${anyOf(isoSrs.map(({ id }) => id))}`,
       fields: ["id", "name_label"],
       sort: [{ by: "name_label" }],
     };
@@ -125,7 +126,7 @@ function useTakenValues(draft: Ref<Draft>) {
   const vifs = useObjects<Vif>(() => {
     const typed = draft.value.vifs.filter(({ mac }) => mac.length === 17);
     if (typed.length === 0) return undefined;
-    const filter = `MAC:|(${typed.map(({ mac }) => JSON.stringify(mac)).join(" ")})`;
+    const filter = `MAC:${anyOf(typed.map(({ mac }) => mac))}`;
     return { type: "VIF", filter, fields: ["id", "MAC"] };
   }).rows;
   return {

@@ -4,7 +4,7 @@ import type { Completion, CompletionInput } from "./completion.js";
 import { propertiesOf, type Property } from "./properties.js";
 import { nameText } from "./value-text.js";
 
-const MOST = 24;
+const MAX_COMPLETIONS = 24;
 
 /**
  * Properties that match the typed text, by their name in the filter language or in
@@ -27,7 +27,7 @@ export function propertiesFor(
     .filter(({ rank }) => rank < Infinity)
     .sort((one, other) => one.rank - other.rank);
   const properties = ranked
-    .slice(0, MOST)
+    .slice(0, MAX_COMPLETIONS)
     .flatMap(({ property, written }) =>
       toCompletions(property, written, messages),
     );

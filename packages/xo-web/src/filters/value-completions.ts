@@ -5,7 +5,7 @@ import type { Property } from "./properties.js";
 import { fromUnit, unitsOf } from "./units.js";
 import { valueText, wordText } from "./value-text.js";
 
-const MOST = 50;
+const MAX_COMPLETIONS = 50;
 
 /** Values of a property that match the typed text. */
 export function valuesOf(
@@ -43,7 +43,7 @@ function known(values: readonly KnownValue[], typed: string): Completion[] {
     .filter(({ value, label = "" }) =>
       `${value}\n${label}`.toLowerCase().includes(requested),
     )
-    .slice(0, MOST)
+    .slice(0, MAX_COMPLETIONS)
     .map(({ value, label, count }) => ({
       group: "value",
       insert: label === undefined ? valueText(value, all) : wordText(value),

@@ -25,6 +25,11 @@ export function valueText(value: string, all: readonly string[]): string {
   return isPart ? exactText(value) : wordText(value);
 }
 
+/** An expression for any of these texts, such as the ids in `id:|(a b)`. */
+export function anyOf(texts: Iterable<string>): string {
+  return `|(${Array.from(texts, wordText).join(" ")})`;
+}
+
 /** An expression for exactly this text. */
 export function exactText(value: string): string {
   const source = `^${escapePattern(value)}$`;

@@ -6,13 +6,10 @@ import type { ObjectRow } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 import type { MigrationContext } from "./rank-hosts.js";
 import { usePlacementOrder } from "./use-placement-order.js";
+import { anyOf } from "../filters/value-text.js";
 
 type Pbd = ObjectRow & { readonly host?: string; readonly SR?: string };
 
-const anyOf = (ids: readonly string[]) =>
-  `|(${ids.map((id) => `"${id}"`).join(" ")})`;
-const withIds = (ids: readonly string[]) =>
-  `|(${ids.map((id) => `id:"${id}"`).join(" ")})`;
 const unique = (ids: readonly (string | undefined)[]): string[] => [
   ...new Set(ids.filter((id) => id !== undefined)),
 ];
@@ -79,7 +76,7 @@ export function useMigrationData(
 function useVmDevices(ids: readonly string[]) {
   const { rows: vms, state } = useObjects<Vm>(() => ({
     type: "VM",
-    filter: withIds(ids),
+    filter: `id:${anyOf(ids)}`,
     fields: [
       ...["id", "type", "name_label", "$pool", "$container", "power_state"],
       ...["memory", "CPUs", "VIFs", "$VBDs", "now.cpu"],
@@ -94,7 +91,7 @@ function useVmDevices(ids: readonly string[]) {
     const vdis = unique(vbds.value.map(({ VDI }) => VDI));
     if (vdis.length === 0) return undefined;
     const fields = ["id", "name_label", "$SR", "size", "usage"];
-    return { type: "VDI", filter: withIds(vdis), fields };
+    return { type: "VDI", filter: `id:${anyOf(vdis)}`, fields };
   });
   const { rows: vifs } = useObjects<Vif>(() => ({
     type: "VIF",

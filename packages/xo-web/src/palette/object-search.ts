@@ -3,6 +3,7 @@ import type { Call } from "../api/server-connection.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { rank } from "./ranking.js";
 import type { ObjectName } from "./route-object.js";
+import { anyOf } from "../filters/value-text.js";
 
 /** Searched types, in the order of equal matches. */
 export const mainTypes = [
@@ -106,7 +107,7 @@ export async function readObjects(
   const pages = await Promise.all(
     types.map((type) => {
       const ids = names.filter((one) => one.type === type);
-      const filter = `|(${ids.map(({ id }) => `id:${id}`).join(" ")})`;
+      const filter = `id:${anyOf(ids.map(({ id }) => id))}`;
       return readPage(call, { type, filter, limit: ids.length, fields });
     }),
   );

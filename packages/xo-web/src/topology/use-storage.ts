@@ -9,15 +9,18 @@ import {
   type SrRow,
 } from "./storage.js";
 
-const MOST = { host: 500, SR: 2_000, PBD: 10_000 } as const;
+const MAX_OBJECTS = { host: 500, SR: 2_000, PBD: 10_000 } as const;
 
 /** The storage of a pool, live. Undefined: no pool. */
 export function useStorage(pool: () => string | undefined) {
-  const window = <T>(type: keyof typeof MOST, fields: readonly string[]) =>
+  const window = <T>(
+    type: keyof typeof MAX_OBJECTS,
+    fields: readonly string[],
+  ) =>
     useObjects<T>(() => {
       const id = pool();
       if (id === undefined) return undefined;
-      return { type, fields, filter: `$pool:${id}`, limit: MOST[type] };
+      return { type, fields, filter: `$pool:${id}`, limit: MAX_OBJECTS[type] };
     });
   const hosts = window<HostRow>("host", hostFields);
   const srs = window<SrRow>("SR", srFields);

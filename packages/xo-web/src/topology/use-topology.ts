@@ -14,15 +14,18 @@ import { placeVms } from "./placement.js";
 import { useColumns } from "./use-columns.js";
 
 /** Maximum number of hosts of a pool, and of interfaces in a window. */
-const MOST = { host: 500, network: 2_000, PIF: 10_000 } as const;
+const MAX_OBJECTS = { host: 500, network: 2_000, PIF: 10_000 } as const;
 
 /** The cabling of a pool with its VMs, live. Undefined: no pool. */
 export function useTopology(pool: () => string | undefined) {
-  const window = <T>(type: keyof typeof MOST, fields: readonly string[]) =>
+  const window = <T>(
+    type: keyof typeof MAX_OBJECTS,
+    fields: readonly string[],
+  ) =>
     useObjects<T>(() => {
       const id = pool();
       if (id === undefined) return undefined;
-      return { type, fields, filter: `$pool:${id}`, limit: MOST[type] };
+      return { type, fields, filter: `$pool:${id}`, limit: MAX_OBJECTS[type] };
     });
   const columns = (type: string, paths: readonly string[]) =>
     useColumns(() => {

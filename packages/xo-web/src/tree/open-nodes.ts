@@ -2,7 +2,7 @@ import { readStored, writeStored } from "../browser/stored-value.js";
 
 const KEY = "tree-open";
 /** Maximum number of stored choices; the oldest are removed. */
-const MOST = 300;
+const MAX_NODES = 300;
 
 /** Nodes that the user has expanded and collapsed, stored in this browser. */
 export function recallOpen(): ReadonlyMap<string, boolean> {
@@ -31,7 +31,7 @@ export function rememberOpen(
   next.delete(key);
   next.set(key, isOpen);
   for (const oldest of next.keys()) {
-    if (next.size <= MOST) break;
+    if (next.size <= MAX_NODES) break;
     next.delete(oldest);
   }
   writeStored(KEY, JSON.stringify([...next]));

@@ -6,7 +6,7 @@ import { hostKey, poolKey, restKey, runKey } from "./branches.js";
 import type { Tree } from "./use-tree.js";
 
 /** If a node has more VMs than this, the position of a VM in it is not searched. */
-const MOST = 5_000;
+const MAX_ROWS = 5_000;
 
 /**
  * Opens the ancestors of an object and scrolls to it, as soon as its position is known.
@@ -34,8 +34,8 @@ export function useReveal(
     const key = lineKeyOf(vm);
     const known = runs.positionOf(key, vm.id);
     const run = outline.value.run(key);
-    if (known !== -1 || run === undefined || run.total > MOST) return known;
-    const request = { ...run.request, fields: ["id"], limit: MOST };
+    if (known !== -1 || run === undefined || run.total > MAX_ROWS) return known;
+    const request = { ...run.request, fields: ["id"], limit: MAX_ROWS };
     // Without an answer the node is not revealed.
     const answer = await call("query.page", request).catch(() => null);
     const rows = isObject(answer) ? answer["rows"] : undefined;

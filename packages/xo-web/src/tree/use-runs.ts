@@ -43,7 +43,7 @@ interface Run {
 }
 
 /** The server allows 64 windows per client, and the page needs others too. */
-const MOST = 24;
+const MAX_WINDOWS = 24;
 const FIELDS = ["id", "type", "name_label", "power_state"];
 const MORE = ["current_operations", "enabled", "inMaintenanceMode", "$pool"];
 
@@ -93,7 +93,7 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
   });
 
   function follow(list: readonly RequestedRun[]): void {
-    const some = list.slice(0, MOST);
+    const some = list.slice(0, MAX_WINDOWS);
     const keys = new Set(some.map(({ key }) => key));
     for (const [key, { live }] of runs.value)
       if (!keys.has(key)) {

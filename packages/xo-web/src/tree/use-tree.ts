@@ -20,6 +20,7 @@ import { recallOpen, rememberOpen } from "./open-nodes.js";
 import { Outline, type TreeLine } from "./outline.js";
 import { useCounts } from "./use-counts.js";
 import { useRuns, type Runs, type RequestedRun } from "./use-runs.js";
+import { anyOf } from "../filters/value-text.js";
 
 /** The visible lines. */
 export interface SeenLines {
@@ -137,7 +138,7 @@ function hostQuery(pools: readonly string[]) {
   if (pools.length === 0) return undefined;
   return {
     type: "host",
-    filter: `$pool:|(${pools.join(" ")})`,
+    filter: `$pool:${anyOf(pools)}`,
     fields: HOST_FIELDS,
     limit: 10_000,
   };

@@ -19,7 +19,7 @@ import { checkWith } from "../limits/resource-sets.js";
 
 /** Number of concurrent creations; a pool queues further clones of one template. */
 const MAX_CONCURRENT = 4;
-const MOST = 250;
+const MAX_VMS = 250;
 /** Characters of a name. */
 const MAX_NAME = 1024;
 
@@ -37,14 +37,14 @@ export const createManyParameters = Type.Object(
     names: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME }), {
         minItems: 1,
-        maxItems: MOST,
+        maxItems: MAX_VMS,
         description: "Names of the VMs, instead of name_label and count.",
       }),
     ),
     count: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MOST,
+        maximum: MAX_VMS,
         description: "Number of VMs. Default: the number of names.",
       }),
     ),

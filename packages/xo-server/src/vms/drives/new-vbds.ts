@@ -36,7 +36,7 @@ export async function createDisk(
     other_config: { [CREATED_FOR]: vm },
   };
   const vdi = (await xapi.callAsync("VDI.create", [record])) as Ref;
-  // What was written into it may have failed a moment ago.
+  // After a failed upload the disk is in use for a moment.
   rollback.add(`disk ${vdi}`, (cleanupXapi) =>
     retryWhileInUse(() => cleanupXapi.callAsync("VDI.destroy", [vdi])),
   );

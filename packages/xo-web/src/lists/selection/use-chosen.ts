@@ -18,6 +18,7 @@ import {
   type SelectionOfAll,
 } from "./selection.js";
 import { readAll } from "./use-export.js";
+import { anyOf } from "../../filters/value-text.js";
 
 /**
  * Selected objects are updated wherever they are in the list; above a limit, only
@@ -62,7 +63,7 @@ export function useChosen(
     if (current === undefined || ids.length === 0 || ids.length > FOLLOWED)
       return undefined;
     const { type, fields } = current;
-    const filter = `|(${ids.map((id) => `id:${id}`).join(" ")})`;
+    const filter = `id:${anyOf(ids)}`;
     return { type, fields, filter, offset: 0, limit: FOLLOWED };
   });
   watch(followed.rows, renew);

@@ -13,7 +13,7 @@ const A_PAGE = 5_000;
 /** Maximum number of names per request. */
 const NAMES_A_PAGE = 1_000;
 /** Maximum number of rows of a file. */
-const MOST = 500_000;
+const MAX_ROWS = 500_000;
 
 /**
  * Reads all rows that match, in several requests.
@@ -110,7 +110,7 @@ export function useExport(fileName: string): CsvExport {
       busy.value = 0;
       try {
         const rows = await readAll(call, request, {
-          most: MOST,
+          most: MAX_ROWS,
           onRows(count) {
             busy.value = count;
           },

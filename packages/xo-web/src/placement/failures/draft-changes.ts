@@ -40,7 +40,7 @@ export interface DraftForm {
 
 const GIB = 2 ** 30;
 /** Limits of one request. */
-const MOST = { addHosts: 16, addVms: 1_000 } as const;
+const MAX_COUNTS = { addHosts: 16, addVms: 1_000 } as const;
 
 /** The change of the form; undefined: incomplete. */
 export function draftOf(form: DraftForm): DraftChange | undefined {
@@ -49,13 +49,16 @@ export function draftOf(form: DraftForm): DraftChange | undefined {
   const memory = Math.round(form.gib * GIB);
   switch (kind) {
     case "addHosts":
-      return host !== "" && count >= 1 && count <= MOST.addHosts
+      return host !== "" && count >= 1 && count <= MAX_COUNTS.addHosts
         ? { kind, host, count }
         : undefined;
     case "removeHost":
       return host === "" ? undefined : { kind, host };
     case "addVms":
-      return count >= 1 && count <= MOST.addVms && memory > 0 && vcpus >= 1
+      return count >= 1 &&
+        count <= MAX_COUNTS.addVms &&
+        memory > 0 &&
+        vcpus >= 1
         ? { kind, count, memory, vcpus: Math.floor(vcpus), protection }
         : undefined;
     case "setMemory":

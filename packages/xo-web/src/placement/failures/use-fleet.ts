@@ -6,7 +6,7 @@ import { useNames } from "../../objects/use-name.js";
 import { fleetOf, hostFields, vmPaths, type Fleet } from "./fleet.js";
 
 /** XAPI's maximum of hosts in a pool. */
-const MOST = 500;
+const MAX_HOSTS = 500;
 
 /** The hosts and VMs of a pool, live. */
 export function useFleet(pool: () => string): {
@@ -21,7 +21,7 @@ export function useFleet(pool: () => string): {
     type: "host",
     filter: filter(),
     fields: hostFields,
-    limit: MOST,
+    limit: MAX_HOSTS,
   }));
   const vms = useColumns(() => ({
     type: "VM",

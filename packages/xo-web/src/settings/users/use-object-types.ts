@@ -1,5 +1,6 @@
 import { computed, type ComputedRef } from "vue";
 import { useObjects } from "../../live/use-window.js";
+import { anyOf } from "../../filters/value-text.js";
 
 interface Named {
   readonly id: string;
@@ -26,7 +27,7 @@ export function useObjectTypes(
     useObjects<Named>(() => {
       const valid = ids().filter((id) => /^[\w-]+$/.test(id));
       if (valid.length === 0) return undefined;
-      return { type, filter: `id:|(${valid.join(" ")})`, fields: FIELDS };
+      return { type, filter: `id:${anyOf(valid)}`, fields: FIELDS };
     }),
   );
   return computed(
