@@ -94,7 +94,7 @@ t.test("an installation in order, and one whose server runs", async (t) => {
   const report = await place.doctor();
   t.equal(report.errors, 0, JSON.stringify(report, null, 2));
   t.equal(report.code, report.warnings === 0 ? 0 : 2);
-  t.match(report.of("store"), [/^ok: sqlite, schema \d+-.*, intact, 1 users/]);
+  t.match(report.of("store"), [/^ok: sqlite, schema \d+-.*, intact, users: 1/]);
   t.match(report.of("data"), [/^ok: /]);
   t.match(report.of("pool Paris"), [
     /^ok: 127\.0\.0\.1:\d+ answers/,

@@ -220,13 +220,20 @@ async function failedRollback(
   { pool, api, order, controlled, before }: Bench,
 ) {
   pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
-  pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
+  pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 99 });
   const { error } = await api.call("vm.create", order);
   t.match(error?.message, /^SR_FULL.*not cleaned up: OpaqueRef/);
   pool.injectedErrors.clear();
-  const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
-    /^half|CloudConfigDrive/.test(String(name_label)),
-  );
+  const leftDisks = async () =>
+    (await api.all({ type: "VDI" })).filter(({ name_label }) =>
+      /^half|CloudConfigDrive/.test(String(name_label)),
+    );
+  let left = await leftDisks();
+  // A failed call does not wait for the mirror.
+  for (let tries = 0; tries < 50 && left.length === 0; tries++) {
+    await pause(20);
+    left = await leftDisks();
+  }
   t.ok(left.length > 0, "as documented");
   for (const { id } of left) await api.request("vdi.delete", { id });
   t.same(countsIn(controlled), before);

@@ -373,7 +373,7 @@ for (const [what, bytes, respond, onChunk, reason] of [
     CONTENT.length + 1,
     (response) => response.end(CONTENT),
     () => undefined,
-    /it ends 1 bytes before its end/,
+    /the file ends 1 bytes too early/,
   ],
   [
     "ends early",

@@ -42,7 +42,7 @@ export function decideSchedule(
       kind: "skip",
       dueAt,
       until,
-      reason: "no server was running in time",
+      reason: "no server was running at that time",
     };
   return { kind: "run", dueAt, until };
 }

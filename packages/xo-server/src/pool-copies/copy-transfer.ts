@@ -52,7 +52,7 @@ export class CopyTransfer extends Transform {
     done(
       this.#left === 0
         ? null
-        : new Error(`it ends ${this.#left} bytes before its end`),
+        : new Error(`the file ends ${this.#left} bytes too early`),
     );
   }
 

@@ -62,7 +62,9 @@ export const backupNgGetAllLogs = defineOperation({
   params: Type.Object(
     {
       ndjson: Type.Optional(
-        Type.Boolean({ description: "Accepted and ignored." }),
+        Type.Boolean({
+          description: "Ignored. Clients of Xen Orchestra send it.",
+        }),
       ),
     },
     closed,

@@ -40,7 +40,10 @@ export const backupNgCheckBackup = defineOperation({
       settings: Type.Optional(
         Type.Object(
           {},
-          { additionalProperties: true, description: "Accepted and ignored." },
+          {
+            additionalProperties: true,
+            description: "Ignored. Clients of Xen Orchestra send it.",
+          },
         ),
       ),
     },

@@ -29,7 +29,7 @@ import type { AdministrateVerb } from "../../rights/actions.js";
 const id = idOf("a host");
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
-const notNeeded = flag("Accepted and ignored.");
+const notNeeded = flag("Ignored. Clients of Xen Orchestra send it.");
 const force = flag("Continues even if some VMs cannot be migrated.");
 const migrateBack = flag(
   "Migrates back the running VMs that were evacuated when the host was disabled.",

@@ -192,7 +192,7 @@ export const hostSetSchedulerGranularity = defineOperation({
   params: Type.Object({
     id,
     schedulerGranularity: Type.Enum(["cpu", "core", "socket"], {
-      description: "Unit that is assigned to one VM at a time.",
+      description: "Threads of one unit run vCPUs of one VM at a time.",
     }),
   }),
   permission: may("set"),

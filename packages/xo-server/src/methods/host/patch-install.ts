@@ -35,7 +35,9 @@ export const poolInstallPatches = defineOperation({
         "Ids or names of the updates. Default: all. Hosts with XenServer 8 always install all.",
     }),
     xsHash: Type.Optional(
-      Type.String({ description: "Accepted and ignored." }),
+      Type.String({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
   }),
   result: Type.Boolean(),

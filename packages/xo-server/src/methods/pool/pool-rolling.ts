@@ -19,7 +19,7 @@ const resume = (what: string) =>
     `Default: a rolling ${what} that has stopped is resumed. false: a new one is started. true: one whose server has crashed is resumed too.`,
   );
 
-const ignored = flag("Accepted and ignored.");
+const ignored = flag("Ignored. Clients of Xen Orchestra send it.");
 
 /** The persisted state from which the task of a run continues after a crash of the server. */
 type RollingState = { readonly pool: string } & Omit<RollingCall, "kind">;

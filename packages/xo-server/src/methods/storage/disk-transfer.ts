@@ -41,10 +41,14 @@ export const diskExportContent = defineOperation({
     id: idOf("a disk"),
     format: Type.Optional(format),
     preferNbd: Type.Optional(
-      Type.Boolean({ description: "Accepted and ignored." }),
+      Type.Boolean({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
     nbdConcurrency: Type.Optional(
-      Type.Number({ description: "Accepted and ignored." }),
+      Type.Number({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
     checksum,
   }),

@@ -99,7 +99,9 @@ export const srReclaimSpace = defineOperation({
   params: Type.Object({
     id: idOf("an SR"),
     bypassBackupCheck: Type.Optional(
-      Type.Boolean({ description: "Accepted and ignored." }),
+      Type.Boolean({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
   }),
   permission: onId("operate:reclaim-space", "SR"),

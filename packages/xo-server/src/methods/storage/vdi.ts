@@ -159,7 +159,9 @@ export const vdiMigrate = defineOperation({
     id: idOf("a disk"),
     sr_id: idOf("the target SR"),
     resourceSet: Type.Optional(
-      Type.String({ description: "Accepted and ignored." }),
+      Type.String({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
   }),
   result: Type.String(),

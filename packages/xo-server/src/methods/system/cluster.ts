@@ -94,7 +94,9 @@ export const clusterLeave = defineOperation({
     {
       name,
       force: Type.Optional(
-        Type.Boolean({ description: "Also if no other server is running." }),
+        Type.Boolean({
+          description: "Hand over even if no other server is running.",
+        }),
       ),
     },
     { additionalProperties: false },

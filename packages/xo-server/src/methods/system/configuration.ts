@@ -19,7 +19,9 @@ export const xoExportConfig = defineOperation({
     {
       passphrase,
       compress: Type.Optional(
-        Type.Boolean({ description: "Accepted and ignored." }),
+        Type.Boolean({
+          description: "Ignored. Clients of Xen Orchestra send it.",
+        }),
       ),
       entries: Type.Optional(
         Type.Array(Type.String(), {

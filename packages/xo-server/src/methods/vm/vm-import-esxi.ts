@@ -39,10 +39,10 @@ const importParameters = {
     }),
   ),
   template: Type.Optional(
-    Type.String({ description: "Accepted and ignored." }),
+    Type.String({ description: "Ignored. Clients of Xen Orchestra send it." }),
   ),
   workDirRemote: Type.Optional(
-    Type.String({ description: "Accepted and ignored." }),
+    Type.String({ description: "Ignored. Clients of Xen Orchestra send it." }),
   ),
 };
 

@@ -76,7 +76,9 @@ export const vmStart = defineOperation({
       }),
     ),
     bypassMacAddressesCheck: Type.Optional(
-      Type.Boolean({ description: "Accepted and ignored." }),
+      Type.Boolean({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
   }),
   permission: operate("start"),

@@ -169,12 +169,14 @@ export const createParameters = Type.Object(
     gpuGroup: optionalId("Id of the GPU group of the vGPU."),
     pv_args: Type.Optional(Type.String({ description: "Same as PV_args." })),
     coreOs: Type.Optional(
-      Type.Boolean({ description: "Accepted and ignored." }),
+      Type.Boolean({
+        description: "Ignored. Clients of Xen Orchestra send it.",
+      }),
     ),
     acls: Type.Optional(
       Type.Array(Type.Object({}, open), {
         maxItems: 1_000,
-        description: "Accepted and ignored.",
+        description: "Ignored. Clients of Xen Orchestra send it.",
       }),
     ),
   },

@@ -183,7 +183,7 @@ export const backup: Messages["backup"] = {
     formats: { vhd: "VHD", raw: "Raw", xva: "XVA" },
     formatHints: {
       vhd: "Eine Festplatte",
-      raw: "Eine Festplatte, mit allen Nullen",
+      raw: "Eine Festplatte, einschließlich der Nullen in unbenutzten Bereichen",
       xva: "Die VM mit allen Festplatten, für den Import in jeden Pool",
     },
     deleteAsk: "Backup vom {name} löschen?",

@@ -176,7 +176,7 @@ export const backup = {
     formats: { vhd: "VHD", raw: "Raw", xva: "XVA" },
     formatHints: {
       vhd: "One disk",
-      raw: "One disk, with all zeros",
+      raw: "One disk, including the zeros of unused space",
       xva: "The VM with all disks, for an import into any pool",
     },
     deleteAsk: "Delete the backup of {name}?",

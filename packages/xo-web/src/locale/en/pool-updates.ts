@@ -1,7 +1,7 @@
 export const poolUpdates = {
   pools: "Updates of pools",
   poolsLead:
-    "The number of missing updates is that of the host that lacks most; hosts are checked every six hours. The page of a pool lists them and plans its rolling update.",
+    "Missing updates of the host that lacks the most; hosts are checked every six hours. The page of a pool lists them and plans its rolling update.",
   pool: "Pool",
   noPools: "No pools",
   versions: "Version",
