@@ -5,9 +5,9 @@ import t from "tap";
 import { filesBelow, root } from "./sources.js";
 
 const PAGE = join(root, "packages/xo-web/src");
-/** Sections whose keys are values: of actions, pages of the settings, and kinds of rules. */
+/** Sections whose keys are values: of actions, pages of the settings, messages of XAPI, and kinds of rules. */
 const KEYED_BY_VALUES = [
-  ...["palette.actionTerms.", "palette.settingsTerms."],
+  ...["palette.actionTerms.", "palette.settingsTerms.", "xapiMessages."],
   ...["placement.rules.requiredHints.", "placement.rules.preferredHints."],
 ];
 
