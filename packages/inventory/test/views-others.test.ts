@@ -1,17 +1,13 @@
 import t from "tap";
-import { build, RecordLinks } from "./fixtures/record-links.js";
+import { RecordLinks } from "./fixtures/record-links.js";
 import { ref, samplePool, uuid, withFields } from "./fixtures/sample-pool.js";
+import { viewOfChanged } from "./fixtures/view-of-changed.js";
 
 const view = (
   className: string,
   fields: Record<string, unknown>,
   records = samplePool,
-) =>
-  build(
-    withFields(records, className, 1, fields),
-    className,
-    ref(className, 1),
-  );
+) => viewOfChanged(className, 1, fields, records);
 
 const gpus = ["PGPU", "VGPU", "GPU_group", "VGPU_type", "PCI"].reduce(
   (records, className) => withFields(records, className, 1, {}),

@@ -1,5 +1,4 @@
 import t from "tap";
-import { build } from "./fixtures/record-links.js";
 import {
   GIB,
   NULL,
@@ -8,21 +7,12 @@ import {
   uuid,
   withFields,
 } from "./fixtures/sample-pool.js";
+import { viewOfChanged } from "./fixtures/view-of-changed.js";
 
-const view = (
-  className: string,
-  number: number,
-  fields: Record<string, unknown> = {},
-  records = samplePool,
-) =>
-  build(
-    withFields(records, className, number, fields),
-    className,
-    ref(className, number),
-  );
-const pool = (fields: Record<string, unknown> = {}) => view("pool", 1, fields);
+const pool = (fields: Record<string, unknown> = {}) =>
+  viewOfChanged("pool", 1, fields);
 const host = (fields: Record<string, unknown> = {}, records = samplePool) =>
-  view("host", 1, fields, records);
+  viewOfChanged("host", 1, fields, records);
 
 t.test("a pool's fields", async (t) => {
   t.match(pool({ suspend_image_SR: ref("SR", 2), crash_dump_SR: NULL }), {

@@ -1,5 +1,4 @@
 import t from "tap";
-import { build } from "./fixtures/record-links.js";
 import {
   NULL,
   ref,
@@ -7,22 +6,11 @@ import {
   uuid,
   withFields,
 } from "./fixtures/sample-pool.js";
+import { viewOfChanged } from "./fixtures/view-of-changed.js";
 import { vdiView } from "../src/views/vdi.js";
 
-const view = (
-  className: string,
-  number: number,
-  fields: Record<string, unknown> = {},
-  records = samplePool,
-) =>
-  build(
-    withFields(records, className, number, fields),
-    className,
-    ref(className, number),
-  );
-
 t.test("an SR has its allocated and its physical size in bytes", async (t) => {
-  t.match(view("SR", 1), {
+  t.match(viewOfChanged("SR", 1), {
     name_label: "Shared NFS",
     content_type: "user",
     SR_type: "nfs",
@@ -37,30 +25,35 @@ t.test("an SR has its allocated and its physical size in bytes", async (t) => {
 });
 
 t.test("an SR's container is its host if it has only one", async (t) => {
-  t.equal(view("SR", 2).$container, uuid("host", 1));
-  t.equal(view("SR", 1).$container, uuid("pool", 1), "shared");
-  t.equal(view("SR", 2, { PBDs: [] }).$container, uuid("pool", 1), "on none");
+  t.equal(viewOfChanged("SR", 2).$container, uuid("host", 1));
+  t.equal(viewOfChanged("SR", 1).$container, uuid("pool", 1), "shared");
+  t.equal(
+    viewOfChanged("SR", 2, { PBDs: [] }).$container,
+    uuid("pool", 1),
+    "on none",
+  );
 });
 
 t.test("allocation follows from the kind of storage", async (t) => {
-  const strategy = (type: string) => view("SR", 1, { type }).allocationStrategy;
+  const strategy = (type: string) =>
+    viewOfChanged("SR", 1, { type }).allocationStrategy;
   for (const type of ["lvm", "lvmoiscsi", "lvmohba", "iscsi", "hba"])
     t.equal(strategy(type), "thick", type);
   for (const type of ["nfs", "ext", "file", "smb", "zfs"])
     t.equal(strategy(type), "thin", type);
-  t.notOk("allocationStrategy" in view("SR", 3), "iso");
+  t.notOk("allocationStrategy" in viewOfChanged("SR", 3), "iso");
   t.equal(strategy("linstor"), "unknown");
   const device_config = { provisioning: "thick" };
   const linstor = withFields(samplePool, "PBD", 1, { device_config });
   t.equal(
-    view("SR", 1, { type: "linstor" }, linstor).allocationStrategy,
+    viewOfChanged("SR", 1, { type: "linstor" }, linstor).allocationStrategy,
     "thick",
   );
 });
 
 t.test("an SR's maps and operations", async (t) => {
   t.match(
-    view("SR", 1, {
+    viewOfChanged("SR", 1, {
       other_config: { "xo:maintenanceState": "{}", dirty: "" },
       sm_config: { chappassword: "made-up", devserial: "x" },
       current_operations: { "OpaqueRef:a": "scan" },
@@ -72,7 +65,7 @@ t.test("an SR's maps and operations", async (t) => {
       current_operations: { "OpaqueRef:a": "scan" },
     },
   );
-  t.equal(view("SR", 1).inMaintenanceMode, false);
+  t.equal(viewOfChanged("SR", 1).inMaintenanceMode, false);
 });
 
 t.test("a VDI is a disk, a snapshot or unmanaged", async (t) => {
@@ -87,7 +80,7 @@ t.test("a VDI is a disk, a snapshot or unmanaged", async (t) => {
 
 t.test("a VDI's fields", async (t) => {
   t.match(
-    view("VDI", 1, {
+    viewOfChanged("VDI", 1, {
       snapshots: [ref("VDI", 5)],
       sm_config: { "vhd-parent": "a-uuid", "image-format": "qcow2" },
       other_config: { secret: "made-up" },
@@ -113,34 +106,40 @@ t.test("a VDI's fields", async (t) => {
       current_operations: {},
     },
   );
-  t.notOk("parent" in view("VDI", 1) || "image_format" in view("VDI", 1));
+  t.notOk(
+    "parent" in viewOfChanged("VDI", 1) ||
+      "image_format" in viewOfChanged("VDI", 1),
+  );
 });
 
 t.test("the use of a disk includes all images of its chain", async (t) => {
   const child = { sm_config: { "vhd-parent": uuid("VDI", 2) } };
   let records = withFields(samplePool, "VDI", 1, child);
-  t.equal(view("VDI", 1, {}, records).chainPhysicalUsage, 2 * 5368709120);
+  t.equal(
+    viewOfChanged("VDI", 1, {}, records).chainPhysicalUsage,
+    2 * 5368709120,
+  );
   records = withFields(records, "VDI", 2, {
     sm_config: { "vhd-parent": uuid("VDI", 1) },
   });
   t.ok(
-    Number.isInteger(view("VDI", 1, {}, records).chainPhysicalUsage),
+    Number.isInteger(viewOfChanged("VDI", 1, {}, records).chainPhysicalUsage),
     "a cyclic chain terminates",
   );
-  t.equal(view("VDI", 3).chainPhysicalUsage, 5368709120);
-  t.notOk("chainPhysicalUsage" in view("VDI", 5), "disks only");
+  t.equal(viewOfChanged("VDI", 3).chainPhysicalUsage, 5368709120);
+  t.notOk("chainPhysicalUsage" in viewOfChanged("VDI", 5), "disks only");
 });
 
 t.test("a snapshot of a disk has its origin and time", async (t) => {
-  t.match(view("VDI", 5), {
+  t.match(viewOfChanged("VDI", 5), {
     snapshot_time: Date.UTC(2026, 10, 19, 12) / 1000,
     $snapshot_of: uuid("VDI", 1),
   });
-  t.notOk("snapshot_time" in view("VDI", 1));
+  t.notOk("snapshot_time" in viewOfChanged("VDI", 1));
 });
 
 t.test("a VBD's fields", async (t) => {
-  t.same(view("VBD", 1), {
+  t.same(viewOfChanged("VBD", 1), {
     attached: true,
     bootable: true,
     device: "xvda",
@@ -150,14 +149,14 @@ t.test("a VBD's fields", async (t) => {
     VDI: uuid("VDI", 1),
     VM: uuid("VM", 3),
   });
-  t.equal(view("VBD", 1, { device: "" }).device, null);
+  t.equal(viewOfChanged("VBD", 1, { device: "" }).device, null);
 });
 
 t.test("an empty drive has no VDI", async (t) => {
-  const drive = view("VBD", 2);
+  const drive = viewOfChanged("VBD", 2);
   t.match(drive, { is_cd_drive: true, read_only: true, position: "3" });
   t.notOk("VDI" in drive);
-  t.notOk("VDI" in view("VBD", 1, { VDI: NULL }));
+  t.notOk("VDI" in viewOfChanged("VBD", 1, { VDI: NULL }));
 });
 
 t.test("a PBD never shows the password to its storage", async (t) => {
@@ -170,7 +169,7 @@ t.test("a PBD never shows the password to its storage", async (t) => {
     S3_Secret_Key: "made-up",
   };
   const other_config = { a: "b", secret: "made-up" };
-  const pbd = view("PBD", 1, { device_config, other_config });
+  const pbd = viewOfChanged("PBD", 1, { device_config, other_config });
   t.same(pbd, {
     attached: true,
     host: uuid("host", 1),
@@ -190,7 +189,7 @@ t.test("a PBD never shows the password to its storage", async (t) => {
 
 t.test("a kind of storage", async (t) => {
   t.same(
-    view("SM", 1, {
+    viewOfChanged("SM", 1, {
       features: { VDI_CREATE: "1", VDI_RESIZE: 2 },
       configuration: { password: "what it is for" },
       required_cluster_stack: ["x"],
