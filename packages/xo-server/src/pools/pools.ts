@@ -64,9 +64,9 @@ export interface XapiCredentials {
 
 /**
  * Number of pools created per turn of the event loop: creating a client takes 0.5
- * ms, a hundred at once would block it.
+ * ms, and connecting some more in the next turns, in which requests are served, too.
  */
-const POOLS_A_TURN = 8;
+const POOLS_A_TURN = 2;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -2,32 +2,53 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
 
-type Undo = (xapi: Xapi) => Promise<unknown>;
+interface Step {
+  /** Name of the object. */
+  readonly what: string;
+  readonly undo: (xapi: Xapi) => Promise<unknown>;
+}
+
+interface FailedStep extends Step {
+  readonly error: unknown;
+}
 
 /** Steps that undo what an operation has created, if the operation fails. */
 export class Rollback {
-  readonly #undo: [what: string, undo: Undo][] = [];
+  readonly #steps: Step[] = [];
 
   /** @param what name of the object in errors, if it cannot be deleted */
-  add(what: string, undo: Undo): void {
-    this.#undo.push([what, undo]);
+  add(what: string, undo: Step["undo"]): void {
+    this.#steps.push({ what, undo });
   }
 
   /**
    * Deletes in the order of creation, because destroying a VM also destroys its
-   * disks.
+   * disks. What cannot be deleted is tried again at the end: a later step may have
+   * deleted it, or what used it.
    * @returns names of what could not be deleted
    */
   async run(xapi: Xapi): Promise<string[]> {
-    const left: string[] = [];
-    for (const [what, undo] of this.#undo)
-      try {
-        await undo(xapi);
-      } catch (error) {
-        if (!isHandleInvalid(error)) left.push(nameLeft(what, error));
-      }
-    return left;
+    const failed = await runAll(this.#steps, xapi);
+    // Nothing has changed since the last step failed.
+    const isLastAlone = failed[0]?.undo === this.#steps.at(-1)?.undo;
+    const left = isLastAlone ? failed : await runAll(failed, xapi);
+    return left.map(({ what, error }) => nameLeft(what, error));
   }
+}
+
+/** @returns the steps that failed, unless their object is gone */
+async function runAll(
+  steps: readonly Step[],
+  xapi: Xapi,
+): Promise<FailedStep[]> {
+  const failed: FailedStep[] = [];
+  for (const step of steps)
+    try {
+      await step.undo(xapi);
+    } catch (error) {
+      if (!isHandleInvalid(error)) failed.push({ ...step, error });
+    }
+  return failed;
 }
 
 /**
