@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { findPostgres } from "@xo-server/store/conformance";
@@ -23,7 +24,7 @@ const skip = bin === undefined && "PostgreSQL is not installed";
 /** `XO_CLUSTER_HISTORIES` histories are tested, from the seed `XO_CLUSTER_SEED` on. */
 const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
-/** `XO_CLUSTER_KILLS=25`: number of kills in each history, and no other faults. */
+/** `XO_CLUSTER_KILLS=25`: number of kills in each history, also of servers that start, and no other faults. */
 const KILLS = Number(process.env["XO_CLUSTER_KILLS"] ?? 0);
 const FAULTS_IN_HISTORY = KILLS || 8;
 /** `XO_CLUSTER_DATABASE=1` adds crashes of PostgreSQL: a history then takes several minutes. */
@@ -206,23 +207,30 @@ async function actUnderFaults(
   }: { readonly request: Ask; readonly actions: readonly RequestedAction[] },
 ) {
   const requests: Promise<Requested>[] = [];
-  let isFailing = true;
+  const faults: string[] = [];
+  const next = new EventEmitter();
   const clients = (async () => {
-    for (const action of actions) {
+    for (const [i, action] of actions.entries()) {
+      // On a busy machine all requests would have been sent before most of the faults.
+      while (
+        faults.length < Math.floor((i * FAULTS_IN_HISTORY) / actions.length)
+      )
+        await once(next, "fault");
+      if (faults.length >= FAULTS_IN_HISTORY) break;
       requests.push(send(request, servers.anyUrl, action));
       await pause(random(1_200));
-      if (!isFailing) break;
     }
   })();
-  const faults: string[] = [];
   while (faults.length < FAULTS_IN_HISTORY) {
     await pause(random(1_000));
     const fault = pick(random, KINDS);
+    if (KILLS > 0) await servers.killNext();
+    else await servers.fail(fault);
     faults.push(fault);
-    await servers.fail(fault);
+    next.emit("fault");
   }
-  isFailing = false;
   await clients;
+  await servers.untilStarted();
   return { requested: await Promise.all(requests), faults };
 }
 
@@ -255,7 +263,9 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
         request,
         actions,
       });
-      t.comment(`seed ${seed}: ${faults.join(", ")}`);
+      t.comment(
+        `seed ${seed}: ${faults.join(", ")}; ${servers.killedStarts} while starting`,
+      );
       const tasks = await Promise.all(
         requested.map(async ({ outcomePath }) =>
           outcomePath === undefined

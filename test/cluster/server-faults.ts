@@ -25,6 +25,8 @@ export class FailingServers {
   readonly #links: readonly CutLink[];
   readonly #random: Random;
   readonly members: GroupMember[];
+  /** Servers that have been started and do not listen yet, by index. */
+  readonly #starting = new Map<number, Promise<void>>();
   /** Of the last request. */
   #last = 0;
 
@@ -40,11 +42,39 @@ export class FailingServers {
     this.#random = random;
   }
 
+  /** Number of servers that were killed before they listened. */
+  killedStarts = 0;
+
+  /**
+   * Kills a server and starts it again, without waiting for it: it may be killed again
+   * while it starts. Before, all servers but one listen, so that requests are accepted.
+   */
+  async killNext(): Promise<void> {
+    while (this.#starting.size > 1) await Promise.race(this.#starting.values());
+    const i = this.#chosen();
+    if (this.#starting.delete(i)) this.killedStarts++;
+    await this.members[i]!.program.stop("SIGKILL");
+    if (this.#random(2) === 0) await pause(this.#random(DEAD_MS));
+    const program = await this.#group.launch(i);
+    this.members[i] = { program, url: this.members[i]!.url };
+    const listening = (async () => {
+      const member = await this.#group.listening(program);
+      // Otherwise it has been killed since.
+      if (this.members[i]!.program !== program) return;
+      this.members[i] = member;
+      this.#starting.delete(i);
+    })();
+    this.#starting.set(i, listening);
+  }
+
+  /** Resolves when all servers listen. */
+  async untilStarted(): Promise<void> {
+    await Promise.all(this.#starting.values());
+  }
+
   /** Resolves when the fault has ended and everything works again. */
   async fail(fault: ServerFault): Promise<void> {
-    // Often the server that has just started to act.
-    const i =
-      this.#random(2) === 0 ? this.#last : this.#random(this.members.length);
+    const i = this.#chosen();
     const { child } = this.members[i]!.program;
     switch (fault) {
       case "kill":
@@ -71,6 +101,13 @@ export class FailingServers {
       case "clock":
         child.kill("SIGUSR2");
     }
+  }
+
+  /** Often the server that has just started to act. */
+  #chosen(): number {
+    return this.#random(2) === 0
+      ? this.#last
+      : this.#random(this.members.length);
   }
 
   /** The URL of any server, including one that does not answer now. */

@@ -81,7 +81,11 @@ export class ServerGroup {
 
   /** Starts a server, the first one first: the others get its key. @param as another program, with its environment variables */
   async start(i: number, as?: OtherProgram): Promise<GroupMember> {
-    const program = await this.launch(i, as);
+    return this.listening(await this.launch(i, as));
+  }
+
+  /** Resolves when the server listens. */
+  async listening(program: RunningProgram): Promise<GroupMember> {
     const url = await program.find(/Web server listening on (http:\S+)/);
     return { program, url };
   }
