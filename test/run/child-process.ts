@@ -1,8 +1,13 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { FileResult, RunFile } from "./messages.js";
+import type {
+  FileResult,
+  RunFile,
+  WaitAnswer,
+  WaitQuestion,
+} from "./messages.js";
 import { ROOT, type TestFile } from "./test-files.js";
 
 /** How a file ended; `crash`: the process did not survive it. */
@@ -18,10 +23,15 @@ export interface Outcome {
 /** Milliseconds for a process to delete its temporary files. */
 const END_TIMEOUT = 5_000;
 
+/** Milliseconds for a process to say what its file waits for. */
+const ANSWER_TIMEOUT = 5_000;
+
 /** A process that runs test files one after another. */
 export class TestProcess {
   readonly #child: ChildProcess;
   #output = "";
+  /** When the file has written last, or has started. */
+  #lastOutput = 0;
   #alive = true;
 
   constructor() {
@@ -35,6 +45,7 @@ export class TestProcess {
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream!.setEncoding("utf8").on("data", (text) => {
         this.#output += String(text);
+        this.#lastOutput = performance.now();
       });
     this.#child.once("exit", () => (this.#alive = false));
     // A message to a process that has just ended; its exit says so too.
@@ -49,6 +60,7 @@ export class TestProcess {
   async run(file: TestFile): Promise<Outcome> {
     const start = performance.now();
     this.#output = "";
+    this.#lastOutput = start;
     const ended = await new Promise<Pick<Outcome, "result" | "crash">>(
       (resolve) => {
         const child = this.#child;
@@ -65,8 +77,18 @@ export class TestProcess {
           if ("failures" in message) end({ result: message as FileResult });
         };
         const timer = setTimeout(() => {
-          this.kill();
-          end({ crash: `did not end within ${file.timeout / 1000} s` });
+          const silence = performance.now() - this.#lastOutput;
+          // Results and the end of the process are not waited for any more.
+          child.off("close", closed).off("message", received);
+          void this.#whatItWaitsFor().then((waiting) => {
+            this.kill();
+            const crash = [
+              `did not end within ${file.timeout / 1000} s`,
+              `no output for ${Math.round(silence / 1000)} s`,
+              waiting,
+            ];
+            end({ crash: crash.join("; ") });
+          });
         }, file.timeout);
         child.on("close", closed).on("message", received);
         const message: RunFile = { path: file.compiled, name: file.source };
@@ -75,6 +97,23 @@ export class TestProcess {
     );
     const time = performance.now() - start;
     return { ...ended, output: this.#output, time };
+  }
+
+  async #whatItWaitsFor(): Promise<string> {
+    const question: WaitQuestion = { asksWhatItWaitsFor: true };
+    const timeout = AbortSignal.timeout(ANSWER_TIMEOUT);
+    try {
+      const answers = on(this.#child, "message", { signal: timeout });
+      this.#child.send(question);
+      for await (const [message] of answers as AsyncIterable<[object]>) {
+        if (!("runningTest" in message)) continue;
+        const { runningTest, resources } = message as WaitAnswer;
+        return `it runs "${runningTest}", with ${resources.join(", ")}`;
+      }
+    } catch {
+      // It has ended, or does not answer.
+    }
+    return "its event loop is blocked";
   }
 
   /** Ends the process, which deletes its temporary files first, and all programs that its tests have left running. */

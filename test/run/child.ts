@@ -5,8 +5,9 @@ import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import type { Test } from "tap";
-import type { FileResult, RunFile } from "./messages.js";
-import { failOnUncaughtErrors } from "./uncaught-errors.js";
+import type { FileResult, RunFile, WaitQuestion } from "./messages.js";
+import { failOnUncaughtErrors, runningTest } from "./uncaught-errors.js";
+import { activeResources } from "./active-resources.js";
 
 // Runs the files that the runner names, one after another, in this process.
 
@@ -19,7 +20,14 @@ root.pipe(new PassThrough().resume());
 failOnUncaughtErrors(root);
 
 process.on("disconnect", () => process.exit());
-process.on("message", (file: RunFile) => void run(file));
+process.on("message", (message: RunFile | WaitQuestion) => {
+  if ("path" in message) void run(message);
+  else
+    process.send!({
+      runningTest: runningTest(root).fullname ?? "",
+      resources: activeResources(),
+    });
+});
 
 async function run({ path, name }: RunFile): Promise<void> {
   const start = cpuTime();

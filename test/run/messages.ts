@@ -6,6 +6,19 @@ export interface RunFile {
   readonly name: string;
 }
 
+/** From the runner to a child whose file does not end: what does it wait for? */
+export interface WaitQuestion {
+  readonly asksWhatItWaitsFor: true;
+}
+
+/** From a child to the runner. */
+export interface WaitAnswer {
+  /** Title of the innermost test that runs. */
+  readonly runningTest: string;
+  /** What keeps the process alive, each with its number. */
+  readonly resources: readonly string[];
+}
+
 export interface Skipped {
   readonly title: string;
   readonly reason: string;

@@ -119,10 +119,41 @@ t.test("a file that does not end is ended", async (t) => {
   const block = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
   const files = { "a.test.js": block, "b.test.js": passes };
   const { code, output, last } = await run(t, files, 5_000);
-  t.match(output, "a.test.js did not end within 5 s");
+  t.match(
+    output,
+    /a\.test\.js did not end within 5 s; no output for \d s; its event loop is blocked/,
+  );
   t.equal(last, "2 passed, 1 failed, 0 skipped");
   t.equal(code, 1);
 });
+
+t.test(
+  "of a file that does not end the runner says what it waits for",
+  async (t) => {
+    const waits = `import { spawn } from "node:child_process"; import { createServer } from "node:net"; import t from "tap";
+    t.test("outer", async (t) => {
+      t.test("has ended", async (t) => t.ok(1));
+      t.test("waits for ever", async (t) => {
+        createServer().listen(0, "127.0.0.1", function () { console.log("port", this.address().port); });
+        console.log("child", spawn("sleep", ["60"]).pid);
+        await new Promise(() => {});
+      });
+    });`;
+    const files = { "a.test.js": waits, "b.test.js": passes };
+    const { code, output, last } = await run(t, files, 5_000);
+    t.match(
+      output,
+      /a\.test\.js did not end within 5 s; no output for \d s; it runs "[^"]*a\.test\.js > outer > waits for ever", with /,
+    );
+    const [, port] = /^port (\d+)$/m.exec(output)!;
+    const [, pid] = /^child (\d+)$/m.exec(output)!;
+    t.match(output, `tcp 127.0.0.1:${port}`);
+    t.match(output, `process ${pid}`);
+    t.match(output, "1 ProcessWrap");
+    t.equal(last, "2 passed, 1 failed, 0 skipped");
+    t.equal(code, 1);
+  },
+);
 
 t.test("`// own process` runs a file in a process of its own", async (t) => {
   const marker = join(t.testdir(), "process-has-exited");

@@ -1,6 +1,7 @@
 import type { Test } from "tap";
 
-type AnyTest = Pick<Test, "hookDomain"> & Partial<Pick<Test, "activeSubtests">>;
+type AnyTest = Pick<Test, "hookDomain"> &
+  Partial<Pick<Test, "activeSubtests" | "fullname">>;
 
 /**
  * Assigns uncaught errors to the test that runs now: it fails. A test that listens
@@ -15,7 +16,7 @@ export function failOnUncaughtErrors(root: Test): void {
 }
 
 /** The innermost test that has started and not ended. */
-function runningTest(test: AnyTest): AnyTest {
+export function runningTest(test: AnyTest): AnyTest {
   const active = Array.from(test.activeSubtests ?? []);
   const running = active.findLast(({ results }) => results === undefined);
   return running === undefined ? test : runningTest(running);
