@@ -5,6 +5,8 @@ export interface AcknowledgedWrites {
   readonly users: string[];
   readonly tokens: string[];
   readonly servers: string[];
+  /** Of the token that was created last. */
+  tokenText?: string;
 }
 
 /** Tokens and servers for each user: hashing a password takes longer than to store all of them. */
@@ -33,6 +35,7 @@ export async function writeUntilKilled(
       const token = await client.request("token.create", { description: name });
       if (token === undefined) return;
       done.tokens.push(name);
+      done.tokenText = token as string;
       const server = await client.request("server.add", {
         label: `s${name}`,
         host: `127.0.${9 + Math.floor(run / 20)}.9:${1 + (run % 20) * 3000 + which * 1000 + (i % 1000)}`,

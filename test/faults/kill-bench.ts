@@ -11,7 +11,7 @@ import type { Random } from "./seeded-random.js";
 const LISTENING = /Web server listening on http:\/\/(\S+)/;
 const PASSWORD = "correct horse";
 /** Acknowledged writes of the run, and ms, that the kill follows at most. */
-const MAX_WRITES = 40;
+const MAX_WRITES = 24;
 const MAX_WRITING_MS = 50;
 /** A start that is killed as well: after this number of ms at most. */
 const MAX_STARTING_MS = 700;
@@ -94,7 +94,9 @@ export class KillBench {
     const host = await server.find(LISTENING);
     const startMs = performance.now() - startedAt;
     const client = new KillableClient(host);
-    await client.signIn(PASSWORD);
+    const { tokenText } = this.#done;
+    if (tokenText === undefined) await client.signIn(PASSWORD);
+    else await client.signInByToken(tokenText);
     return { server, client, startMs };
   }
 

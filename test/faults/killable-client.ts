@@ -29,6 +29,12 @@ export class KillableClient {
     await this.request("session.signIn", credentials);
   }
 
+  /** @throws if the token is not valid */
+  async signInByToken(token: string): Promise<void> {
+    await this.opened;
+    await this.request("session.signIn", { token });
+  }
+
   /** Undefined: the server ended before it reported the end. @throws what it refuses */
   async request(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId;
