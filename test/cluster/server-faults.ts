@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Random } from "../faults/seeded-random.js";
+import { pick, type Random } from "../faults/seeded-random.js";
 import type { CutLink } from "./cut-link.js";
 import type { GroupMember, ServerGroup } from "./server-group.js";
 
@@ -19,6 +19,9 @@ const CUT_MS = 2_500;
 /** A killed server is started again after up to this time: the others may take over meanwhile, or not. */
 const DEAD_MS = 3_000;
 
+/** One request in so many is sent to a server that may be killed or starting. */
+const RARELY = 8;
+
 /** Servers with the links to their pool; what happens to them is random. */
 export class FailingServers {
   readonly #group: ServerGroup;
@@ -27,6 +30,10 @@ export class FailingServers {
   readonly members: GroupMember[];
   /** Servers that have been started and do not listen yet, by index. */
   readonly #starting = new Map<number, Promise<void>>();
+  /** Servers that have been killed and do not listen again yet. */
+  readonly #down = new Set<number>();
+  /** Number of servers that were killed before they listened. */
+  killedStarts = 0;
   /** Of the last request. */
   #last = 0;
 
@@ -42,9 +49,6 @@ export class FailingServers {
     this.#random = random;
   }
 
-  /** Number of servers that were killed before they listened. */
-  killedStarts = 0;
-
   /**
    * Kills a server and starts it again, without waiting for it: it may be killed again
    * while it starts. Before, all servers but one listen, so that requests are accepted.
@@ -53,6 +57,7 @@ export class FailingServers {
     while (this.#starting.size > 1) await Promise.race(this.#starting.values());
     const i = this.#chosen();
     if (this.#starting.delete(i)) this.killedStarts++;
+    this.#down.add(i);
     await this.members[i]!.program.stop("SIGKILL");
     if (this.#random(2) === 0) await pause(this.#random(DEAD_MS));
     const program = await this.#group.launch(i);
@@ -63,6 +68,7 @@ export class FailingServers {
       if (this.members[i]!.program !== program) return;
       this.members[i] = member;
       this.#starting.delete(i);
+      this.#down.delete(i);
     })();
     this.#starting.set(i, listening);
   }
@@ -110,9 +116,12 @@ export class FailingServers {
       : this.#random(this.members.length);
   }
 
-  /** The URL of any server, including one that does not answer now. */
+  /** The URL of any server, now and then of one that does not answer now. */
   get anyUrl(): string {
-    this.#last = this.#random(this.members.length);
+    const all = [...this.members.keys()];
+    const up = all.filter((i) => !this.#down.has(i));
+    const isAny = up.length === 0 || this.#random(RARELY) === 0;
+    this.#last = pick(this.#random, isAny ? all : up);
     return this.members[this.#last]!.url;
   }
 }
