@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { root } from "../running-program.js";
-import { freePort } from "../free-port.js";
+import { fixedPort } from "@xo-server/store/conformance";
 
 /** @returns false, or why the example cannot be run here */
 export function noBalancerReason(): string | false {
@@ -28,7 +28,7 @@ export async function startBalancer(
 ): Promise<string> {
   const page = readFileSync(join(root, "docs/several-servers.md"), "utf8");
   const [, example = ""] = /```haproxy\n([^]*?)```/.exec(page) ?? [];
-  const port = await freePort();
+  const port = await fixedPort();
   const config = example
     .replace(/bind :443.*/, `bind 127.0.0.1:${port}`)
     .replace(/http-request set-header X-Forwarded-Proto.*/, "")

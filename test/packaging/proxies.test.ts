@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { root, RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { missingProgram } from "./package-tree.js";
-import { freePort } from "../free-port.js";
+import { fixedPort } from "@xo-server/store/conformance";
 
 t.comment("timeout=120000");
 
@@ -68,7 +68,7 @@ for (const [language, proxy] of Object.entries(proxies)) {
   t.test(`the example for ${program}`, { skip }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "xo-server-proxy-"));
     t.teardown(() => rm(folder, { recursive: true, force: true }));
-    const port = await freePort();
+    const port = await fixedPort();
     const upstream = await startServer(t);
     await createCertificate(folder);
     const [, example = ""] =

@@ -9,10 +9,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
+import { onFixedPorts } from "@xo-server/store/conformance";
 
 const PROGRAM = "/usr/sbin/slapd";
 const HOST = "127.0.0.1";
@@ -109,7 +110,7 @@ export interface SlapdOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** A directory of our own: a folder, free ports, and a process that may be killed. */
+/** A directory of our own: a folder, ports, and a process that may be killed. */
 export class Slapd {
   readonly #folder = mkdtempSync(join(tmpdir(), "slapd-"));
   #ports: readonly [plain: number, secure: number] = [0, 0];
@@ -118,8 +119,10 @@ export class Slapd {
   static async start({ tls }: SlapdOptions = {}): Promise<Slapd> {
     const slapd = new Slapd();
     slapd.#write(tls);
-    slapd.#ports = [await freePort(), await freePort()];
-    await slapd.start();
+    await onFixedPorts(2, async ([plain, secure]) => {
+      slapd.#ports = [plain!, secure!];
+      await slapd.start();
+    });
     return slapd;
   }
 
@@ -132,6 +135,7 @@ export class Slapd {
     return `ldaps://${HOST}:${this.#ports[1]}`;
   }
 
+  /** On the ports that it had before. @throws Error if it ends, as when another program uses one of them */
   async start(): Promise<void> {
     const urls = `${this.url}/ ${this.secureUrl}/`;
     this.#process = spawn(
@@ -140,8 +144,11 @@ export class Slapd {
       ["-f", join(this.#folder, "slapd.conf"), "-h", urls, "-d", "0"],
       { stdio: "ignore" },
     );
-    while (!(await this.#answers())) {
-      if (this.#process.exitCode !== null) throw new Error("slapd ended");
+    const server = this.#process;
+    // A connection could reach another program on this port.
+    while (!this.#hasPorts(server) || !(await this.#answers())) {
+      if (server.exitCode !== null || server.signalCode !== null)
+        throw new Error(`slapd ended: ${urls}`);
       await setTimeout(20);
     }
   }
@@ -212,6 +219,12 @@ export class Slapd {
     });
   }
 
+  /** slapd writes its process id to a file when it has opened its ports. */
+  #hasPorts({ pid }: ChildProcess): boolean {
+    const file = join(this.#folder, "slapd.pid");
+    return existsSync(file) && Number(readFileSync(file, "utf8")) === pid;
+  }
+
   async #answers(): Promise<boolean> {
     const { port } = new URL(this.url.replace("ldap:", "http:"));
     const socket = connect(Number(port), HOST);
@@ -224,15 +237,6 @@ export class Slapd {
       socket.destroy();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Linux: the state of each thread follows the name of its program, in parentheses [proc(5)]. */

@@ -29,6 +29,7 @@ import { testSharing } from "./sharing.js";
 import { testTasks } from "./tasks.js";
 import { testTokens } from "./tokens.js";
 
+export { fixedPort, onFixedPorts } from "./fixed-port.js";
 export { findPostgres, PostgresCluster } from "./postgres-cluster.js";
 export {
   createBench,

@@ -2,15 +2,19 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
+  closeSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readFileSync,
   rmSync,
 } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { onFixedPorts } from "./fixed-port.js";
 
 const ROOT = "/usr/lib/postgresql";
 const HOST = "127.0.0.1";
@@ -48,7 +52,7 @@ export function findPostgres(): string | undefined {
     .find((bin) => existsSync(join(bin, "initdb")));
 }
 
-/** A PostgreSQL cluster for tests: a folder, a free port, and processes to kill. */
+/** A PostgreSQL cluster for tests: a folder, a port, and processes to kill. */
 export class PostgresCluster {
   readonly #bin: string;
   readonly #folder: string;
@@ -77,26 +81,35 @@ export class PostgresCluster {
     return `postgres://xo:pg-secret@${HOST}:${this.#port}/${database}`;
   }
 
+  /** On the port that it had before. @throws Error with its log, if it ends */
   async start(): Promise<void> {
-    this.#port ||= await freePort();
-    this.#server = spawn(
-      join(this.#bin, "postgres"),
-      // -F: no fsync, as only processes are killed here, not machines.
-      [
-        "-D",
-        "data",
-        "-p",
-        `${this.#port}`,
-        "-k",
-        this.#folder,
-        "-h",
-        HOST,
-        "-F",
-      ],
-      { ...this.#identity, cwd: this.#folder, stdio: "ignore" },
-    );
-    while (!(await this.#answers()))
-      if (this.#server.exitCode !== null) throw new Error("postgres ended");
+    if (this.#port !== 0) return this.#startOn(this.#port);
+    await onFixedPorts(1, async ([port]) => {
+      await this.#startOn(port!);
+      this.#port = port!;
+    });
+  }
+
+  async #startOn(port: number): Promise<void> {
+    const log = openSync(this.#path("log"), "w");
+    const options = [
+      ...["-D", "data", "-p", `${port}`, "-k", this.#folder, "-h", HOST],
+      // No fsync, as only processes are killed here, not machines.
+      "-F",
+    ];
+    const server = spawn(join(this.#bin, "postgres"), options, {
+      ...this.#identity,
+      cwd: this.#folder,
+      stdio: ["ignore", log, log],
+    });
+    closeSync(log);
+    this.#server = server;
+    // A connection could reach another program on this port.
+    while (!this.#isReady(server)) {
+      if (server.exitCode !== null || server.signalCode !== null)
+        throw new Error(`postgres ended:\n${this.#read("log")}`);
+      await pause(10);
+    }
   }
 
   /** Immediate shutdown as in a crash: all connections break. */
@@ -129,14 +142,23 @@ export class PostgresCluster {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #answers(): Promise<boolean> {
+  /** PostgreSQL writes its process id and its state to a file. */
+  #isReady({ pid }: ChildProcess): boolean {
+    const [id, ...lines] = this.#read("data/postmaster.pid").split("\n");
+    return Number(id) === pid && lines.some((line) => line.trim() === "ready");
+  }
+
+  /** Content of a file, empty if it does not exist. */
+  #read(name: string): string {
     try {
-      await this.query("postgres", "select 1");
-      return true;
+      return readFileSync(this.#path(name), "utf8");
     } catch {
-      await new Promise(setImmediate);
-      return false;
+      return "";
     }
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name);
   }
 }
 
@@ -144,13 +166,4 @@ function postgresUser(): { uid: number; gid: number } {
   const request = (what: string) =>
     Number(execFileSync("id", [what, "postgres"], { encoding: "utf8" }));
   return { uid: request("-u"), gid: request("-g") };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
