@@ -158,6 +158,46 @@ t.test(
   },
 );
 
+t.test(
+  "a snapshot that the pool takes meanwhile completes its task with its id",
+  LIMIT,
+  async (t) => {
+    const { start, slow } = await setUp(t);
+    const first = await start();
+    const [vm] = await first.session.all({
+      type: "VM",
+      power_state: "Running",
+    });
+    await slow("VM.snapshot", 10_000);
+    const answer = await first.session.rest(
+      "POST",
+      `/vms/${vm!.id}/actions/snapshot`,
+      { name_label: "before the upgrade", description: "with all disks" },
+    );
+    const { taskId } = (await answer.json()) as { taskId: string };
+    const isBegun = async () =>
+      (await first.session.all({ type: "task" })).some(({ name_label }) =>
+        String(name_label).endsWith("VM.snapshot"),
+      );
+    while (!(await isBegun())) await pause(20);
+    await first.server.stop("SIGKILL");
+
+    const { session } = await start();
+    const task = await taskOf(session, taskId, "?wait=true");
+    const snapshots = await session.all({
+      type: "VM-snapshot",
+      $snapshot_of: vm!.id,
+      name_label: "before the upgrade",
+    });
+    t.match(snapshots, [{ name_description: "with all disks" }]);
+    t.match(
+      task,
+      { status: "success", result: { id: snapshots[0]?.id } },
+      JSON.stringify(task.result),
+    );
+  },
+);
+
 t.test("a resumed task can be cancelled", LIMIT, async (t) => {
   const { start, slow } = await setUp(t);
   const first = await start();

@@ -31,6 +31,8 @@ export class InterruptedXapiTasks implements InterruptedTask {
   readonly xapiTasks: ReadonlyMap<string, XapiTask>;
   readonly #work: TaskNode;
   readonly #watch: XapiTaskWatch;
+  /** By the ids of their parts. The pool does not have these XAPI tasks any more. */
+  readonly #known = new Map<string, TaskOutcome>();
 
   constructor(
     work: TaskNode,
@@ -56,18 +58,33 @@ export class InterruptedXapiTasks implements InterruptedTask {
         return into === undefined
           ? this.#awaitInPart(
               this.#work.find(id) ?? this.#work.addPart(name, id),
+              id,
               xapiTask,
             )
-          : this.#awaitAsNewPart(name, xapiTask, into);
+          : this.#awaitAsNewPart(name, { id, xapiTask }, into);
       }),
     );
   }
 
+  async #outcome(
+    id: string,
+    xapiTask: XapiTask,
+    part: TaskContext,
+  ): Promise<TaskOutcome> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const outcome = await this.#watch.awaitOutcome(xapiTask, part);
+    // Another attempt may find out what is not known.
+    if (outcome.name !== "unknown") this.#known.set(id, outcome);
+    return outcome;
+  }
+
   async #awaitInPart(
     part: TaskNode,
+    id: string,
     xapiTask: XapiTask,
   ): Promise<EndedXapiTask> {
-    const outcome = await this.#watch.awaitOutcome(xapiTask, part);
+    const outcome = await this.#outcome(id, xapiTask, part);
     if (part.status !== "pending") return { xapiTask, outcome };
     const error = errorOf({ xapiTask, outcome });
     if (error === undefined) part.succeed(undefined);
@@ -78,12 +95,12 @@ export class InterruptedXapiTasks implements InterruptedTask {
 
   async #awaitAsNewPart(
     name: string,
-    xapiTask: XapiTask,
+    { id, xapiTask }: { readonly id: string; readonly xapiTask: XapiTask },
     into: TaskContext,
   ): Promise<EndedXapiTask> {
     let outcome: TaskOutcome = { name: "not-begun" };
     const run = async (part: TaskContext) => {
-      outcome = await this.#watch.awaitOutcome(xapiTask, part);
+      outcome = await this.#outcome(id, xapiTask, part);
       const error = errorOf({ xapiTask, outcome });
       if (error !== undefined) throw error;
     };

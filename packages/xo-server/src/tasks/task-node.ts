@@ -2,7 +2,11 @@ import type { WallClock } from "@xo-server/kit";
 import type { Task } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import { XapiTaskLog } from "./xapi-task-log.js";
-import { toXapiTaskEnd, type XapiTaskSubject } from "./xapi-task.js";
+import {
+  toXapiTaskEnd,
+  toXapiTaskSuccess,
+  type XapiTaskSubject,
+} from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
 import { TaskParts } from "./task-parts.js";
 import {
@@ -144,7 +148,7 @@ export class TaskNode implements TaskContext {
     return part.run(async () => {
       try {
         const result = await run(part, log);
-        log.end({ status: "success" });
+        log.end(toXapiTaskSuccess(result));
         return result;
       } catch (error) {
         // The server is stopping, or another one has adopted the task: the next

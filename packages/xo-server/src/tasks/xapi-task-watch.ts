@@ -7,6 +7,7 @@ import { EndedSessions } from "./ended-sessions.js";
 import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
 import {
   toXapiTaskEnd,
+  toXapiTaskSuccess,
   XAPI_TASK_KEY,
   type XapiTask,
   type XapiTaskEnd,
@@ -18,7 +19,11 @@ import type { TaskContext } from "./task-context.js";
 
 /** Outcome of a XAPI task that was running when the server crashed. */
 export type TaskOutcome =
-  | { readonly name: "success" }
+  | {
+      readonly name: "success";
+      /** What the call has returned, if that is known and the reference of an object. */
+      readonly result?: Ref;
+    }
   | { readonly name: "failure"; readonly error: Error }
   /** The call never reached the pool. */
   | { readonly name: "not-begun" }
@@ -137,8 +142,9 @@ export class XapiTaskWatch {
     const onProgress = (fraction: number) => {
       part.progress(fraction);
     };
+    let result: unknown;
     try {
-      await xapi.watchTask(ref, { signal, onProgress });
+      result = await xapi.watchTask(ref, { signal, onProgress });
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
         const { text } = await readGoalState(xapi, xapiTask);
@@ -150,9 +156,9 @@ export class XapiTaskWatch {
       await this.#settle(xapi, { ...xapiTask, ended }, part);
       return { name: "failure", error: error as Error };
     }
-    const ended = { status: "success" } as const;
+    const ended = toXapiTaskSuccess(result);
     await this.#settle(xapi, { ...xapiTask, ended }, part);
-    return { name: "success" };
+    return toOutcome(ended, xapiTask);
   }
 
   /**
@@ -172,7 +178,10 @@ export class XapiTaskWatch {
 }
 
 function toOutcome(ended: XapiTaskEnd, { method }: XapiTask): TaskOutcome {
-  if (ended.status === "success") return { name: "success" };
+  if (ended.status === "success") {
+    const { result } = ended;
+    return { name: "success", ...(result === undefined ? {} : { result }) };
+  }
   const { xapi, message } = ended;
   if (xapi === undefined) return { name: "unknown", reason: message };
   const [code, ...params] = xapi;

@@ -32,13 +32,24 @@ export interface XapiTask extends XapiTaskSubject {
 }
 
 export type XapiTaskEnd =
-  | { readonly status: "success" }
+  | {
+      readonly status: "success";
+      /** What the call has returned, if that is the reference of an object. Absent also in steps of earlier versions. */
+      readonly result?: Ref;
+    }
   | {
       readonly status: "failure";
       /** XAPI's error; absent: the error has another source. */
       readonly xapi?: readonly [code: string, ...params: string[]];
       readonly message: string;
     };
+
+/** @param result of a call that started or followed the XAPI task */
+export function toXapiTaskSuccess(result: unknown): XapiTaskEnd {
+  return isReference(result)
+    ? { status: "success", result }
+    : { status: "success" };
+}
 
 /** @param error of a call that started or followed the XAPI task */
 export function toXapiTaskEnd(error: Error): XapiTaskEnd {
@@ -62,7 +73,9 @@ export function objectOfParams(
   params: readonly unknown[] = [],
 ): Ref | undefined {
   const [first] = params;
-  return typeof first === "string" && first.startsWith("OpaqueRef:")
-    ? first
-    : undefined;
+  return isReference(first) ? first : undefined;
+}
+
+function isReference(value: unknown): value is Ref {
+  return typeof value === "string" && value.startsWith("OpaqueRef:");
 }

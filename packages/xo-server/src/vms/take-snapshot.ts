@@ -36,9 +36,13 @@ export async function takeSnapshot(
       const created = await xapi.callAsync("VM.snapshot_with_quiesce", params);
       return created as Ref;
     } catch (error) {
-      if (!(error instanceof XapiError && QUIESCE_REFUSALS.has(error.code)))
-        throw error;
+      if (!cannotQuiesce(error)) throw error;
       work.warn("the guest does not support quiescing", { code: error.code });
     }
   return (await xapi.callAsync("VM.snapshot", [ref, label, []])) as Ref;
+}
+
+/** Whether a snapshot without quiescing follows. */
+export function cannotQuiesce(error: unknown): error is XapiError {
+  return error instanceof XapiError && QUIESCE_REFUSALS.has(error.code);
 }

@@ -13,7 +13,13 @@ import {
   growthOfSnapshot,
   withGrowth,
 } from "../../vms/limits/set-growth.js";
-import { takeSnapshot, type SnapshotKind } from "../../vms/take-snapshot.js";
+import {
+  cannotQuiesce,
+  takeSnapshot,
+  type SnapshotKind,
+} from "../../vms/take-snapshot.js";
+import type { InterruptedTask } from "../../tasks/interrupted-task.js";
+import { reportInterruption } from "../../tasks/interruption-report.js";
 import { id } from "../../vms/parameters/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "../definition/on-object.js";
 
@@ -57,13 +63,21 @@ export const vmSnapshot = defineOperation({
     creates: "vm-snapshots",
     body: { name_label: "name" },
   }),
-  handler: ({ id, ...options }, context) => {
+  handler: async ({ id, ...options }, context) => {
     const { objects, task } = context;
     const vm = objects.get(id, "VM");
+    // A part, such as one of a bulk operation, is not resumed by itself.
+    if (task.taskId === task.wholeTaskId)
+      await task.persistState({
+        vm: id,
+        ...options,
+      } satisfies PersistedSnapshot);
     return withGrowth(vm, growthOfSnapshot(vm, objects), context, () =>
       snapshot(objects, vm, { ...options, work: task }),
     );
   },
+  resume: (persisted: PersistedSnapshot, { objects }, interrupted) =>
+    completeSnapshot(persisted, objects, interrupted),
 });
 
 export const vmRevert = defineOperation({
@@ -125,6 +139,35 @@ async function revert(
     revertVm(xapi, ref, snapshotBefore ? before : undefined),
   );
   return true;
+}
+
+interface PersistedSnapshot {
+  readonly vm: string;
+  readonly description?: string | undefined;
+  readonly quiesce?: boolean | undefined;
+}
+
+/**
+ * Ends a task of a previous run of the server, with the snapshot that the pool has taken.
+ * @returns its id
+ * @throws XapiError; XoError INTERRUPTED
+ */
+async function completeSnapshot(
+  { vm, description, quiesce = false }: PersistedSnapshot,
+  objects: PoolObjects,
+  interrupted: InterruptedTask,
+): Promise<string> {
+  const ended = await interrupted.awaitOutcomes();
+  const outcome = ended.at(-1)?.outcome;
+  if (outcome?.name === "failure" && !(quiesce && cannotQuiesce(outcome.error)))
+    throw outcome.error;
+  const ref = outcome?.name === "success" ? outcome.result : undefined;
+  if (ref === undefined)
+    throw new XoError("INTERRUPTED", { reason: reportInterruption(ended) });
+  const { xapi } = objects.get(vm, "VM");
+  if (description !== undefined)
+    await xapi.call("VM.set_name_description", [ref, description]);
+  return idOfMade(objects, xapi, { type: "VM-snapshot", ref });
 }
 
 interface SnapshotOptions extends SnapshotKind {
