@@ -9,6 +9,7 @@ import {
 import type { AuthenticatedUser } from "../src/auth/users/authenticated-user.js";
 import type { PoolSummary } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
+import { PoolObjects } from "../src/objects/pool-objects.js";
 import { TrackedXapi } from "../src/tasks/tracked-xapi.js";
 import { XapiTaskWatch } from "../src/tasks/xapi-task-watch.js";
 import { Recovery } from "../src/recovery/recovery.js";
@@ -209,6 +210,10 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       clock,
       logger: quiet,
       users: { get: () => users },
+      objects: new PoolObjects(
+        { get: () => undefined, poolOf: () => "p", classOf: (type) => type },
+        pools,
+      ),
       watch: new XapiTaskWatch({ pools, steps, clock }),
     });
     const interrupted = await tasks.loadInterrupted();
@@ -624,8 +629,14 @@ t.test(
   "an operation with `resume` continues with its persisted data",
   async (t) => {
     const resumed: unknown[] = [];
+    const abandoned: unknown[] = [];
     const setUpResume = async () => {
       const all = setUp(t, {
+        abandon: async (kept, { task, interrupted }) => {
+          const ended = await interrupted.awaitOutcomes();
+          const outcomes = ended.map(({ outcome }) => outcome.name);
+          abandoned.push([kept, task.taskId, outcomes]);
+        },
         resume: (kept, { user: person, task: work }) => {
           resumed.push([kept, person?.name, work.taskId]);
           return true;
@@ -648,6 +659,7 @@ t.test(
         await pool.end("OpaqueRef:1");
         await done;
         t.same(resumed.splice(0), [[{ next: "host 2" }, "ada", id]]);
+        t.same(abandoned, []);
         t.match(await tasks.get(id, ada), { status: "success" });
         t.same(audit, ["success"]);
       },
@@ -669,18 +681,25 @@ t.test(
         result: { code: "FORBIDDEN" },
       });
       t.same(resumed, []);
+      t.same(
+        abandoned.splice(0),
+        [[{ next: "host 2" }, id, ["success"]]],
+        "what it has created is deleted",
+      );
     });
 
     t.test("not for deleted users", async (t) => {
-      const { restart, setPerson, id } = await setUpResume();
+      const { restart, pool, setPerson, id } = await setUpResume();
       setPerson(undefined);
       const { tasks, done } = await restart();
+      await pool.end("OpaqueRef:1");
       await done;
       t.match(await tasks.get(id, ada), {
         status: "failure",
         result: { code: "FORBIDDEN_OPERATION" },
       });
       t.same(resumed, []);
+      t.same(abandoned.splice(0), [[{ next: "host 2" }, id, ["success"]]]);
     });
   },
 );

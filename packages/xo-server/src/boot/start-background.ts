@@ -27,6 +27,7 @@ export function startBackground(
     clock,
     logger,
     connectionOf: (id) => objects.connectionOf(id),
+    objects,
     users,
     watch: new XapiTaskWatch({ pools, steps: previousRun.steps, clock }),
     giveUp: async (task, error, untilReady) => {

@@ -113,6 +113,14 @@ export interface HandlerContext<S = unknown> extends CallContext {
   call(name: string, params: unknown): Promise<unknown>;
 }
 
+/** A task of the previous run of the server that is not continued. */
+export interface AbandonedTask {
+  /** Calls through them are not parts of the task. */
+  readonly objects: PoolObjects;
+  readonly task: TaskContext;
+  readonly interrupted: InterruptedTask;
+}
+
 /**
  * One operation, declared once: methods, REST routes, documentation and the
  * types of the page follow from it.
@@ -154,6 +162,12 @@ export interface Operation<S = never> {
    * a call has begun when the handler was called.
    */
   readonly admitsItself?: boolean;
+  /**
+   * Deletes what an interrupted task has created, if `resume` was refused or has failed: the user was
+   * deleted or has lost the right, or what is needed does not exist any more. It may find nothing.
+   * Not called when the server stops or another one has adopted the task.
+   */
+  readonly abandon?: (state: never, parts: AbandonedTask) => Promise<void>;
   /**
    * `resume` is called while XAPI tasks of the previous run may still be running.
    * Default: when they have ended.

@@ -9,6 +9,7 @@ import type {
 } from "../operations/operation.js";
 import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Pools } from "../pools/pools.js";
 import { reportInterruption } from "../tasks/interruption-report.js";
 import type { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
@@ -37,6 +38,8 @@ export interface RecoveryOptions {
     error: Error,
     untilReady: () => Promise<unknown>,
   ) => Promise<Error | undefined>;
+  /** For what abandoned tasks have created. */
+  readonly objects: Pick<PoolObjects, "forTask">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -145,19 +148,40 @@ export class Recovery {
   }
 
   /** @returns the error for clients */
-  async #giveUp({ task, xapiTasks }: LostTask, error: Error): Promise<Error> {
+  async #giveUp(lost: LostTask, error: Error): Promise<Error> {
+    const { task, xapiTasks } = lost;
     const { giveUp, logger } = this.#options;
     const untilReady = async () => {
       await xapiTasks.awaitOutcomes();
       await this.#untilPoolConnected(task);
     };
     try {
+      if (!isHandedOn(error)) await this.#abandon(lost);
       return (await giveUp?.(task, error, untilReady)) ?? error;
     } catch (cause) {
       logger.warn(`unfinished work of task ${task.id} could not be ended`, {
         cause,
       });
       return error;
+    }
+  }
+
+  /** Never rejects. */
+  async #abandon({ task, operation, xapiTasks }: LostTask): Promise<void> {
+    const { objects, logger } = this.#options;
+    const { node, persistedState: state } = task;
+    if (operation?.abandon === undefined || state === undefined) return;
+    try {
+      await this.#untilPoolConnected(task);
+      await operation.abandon(state as never, {
+        objects: objects.forTask(node).untracked,
+        task: node,
+        interrupted: xapiTasks,
+      });
+    } catch (error) {
+      const { message } = error as Error;
+      node.warn(`what the task has created may be left: ${message}`);
+      logger.warn(`what task ${task.id} has created may be left`, { error });
     }
   }
 
@@ -225,6 +249,14 @@ export class Recovery {
       (state) => state === "watching" || (!isOwn && state === "failed"),
     );
   }
+}
+
+/** Whether the next start of the server, or another one, continues the task. */
+function isHandedOn(error: Error): boolean {
+  return (
+    error instanceof XoError &&
+    (error.code === "CLOSED" || error.code === "TASK_TAKEN_OVER")
+  );
 }
 
 /** Ids of job runs whose tasks have persisted a state: they are resumed. */

@@ -1,5 +1,9 @@
 import { Type } from "typebox";
 import {
+  abandonRestoreDisk,
+  abandonRestoreOver,
+} from "../../backups/restore/abandon-restore.js";
+import {
   runRestoreDisk,
   type DiskRequest,
 } from "../../backups/restore/run-restore-disk.js";
@@ -78,6 +82,7 @@ export const backupRestoreDisk = defineOperation({
     await untilSettled(left, context.task);
     return runRestoreDisk(request, parts(context), context.task);
   },
+  abandon: abandonRestoreDisk,
 });
 
 export const backupRestoreOver = defineOperation({
@@ -132,6 +137,7 @@ export const backupRestoreOver = defineOperation({
     const { steps } = interrupted;
     return over(request, context, { task: context.task, steps });
   },
+  abandon: abandonRestoreOver,
 });
 
 async function over(

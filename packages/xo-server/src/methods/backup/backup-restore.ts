@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { RestoreRequest } from "../../backups/restore/restore-plan.js";
+import { abandonRestore } from "../../backups/restore/abandon-restore.js";
 import {
   newState,
   runRestore,
@@ -91,6 +92,7 @@ export const backupRestore = defineOperation({
   handler: (input, context) => restore(toRequest(input), context),
   resume: (state: RestoreState, context, interrupted) =>
     resume(state, context, interrupted),
+  abandon: abandonRestore,
 });
 
 export const backupNgImportVmBackup = defineOperation({
