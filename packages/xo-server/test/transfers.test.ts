@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
+import { PassThrough, pipeline, Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fastify from "fastify";
 import t, { type Test } from "tap";
@@ -311,6 +312,34 @@ t.test("an upload streams through, and its result is reported", async (t) => {
   const again = await fetch(url + $sendTo, { method: "POST", body: bytes });
   t.equal(again.status, 404);
 });
+
+t.test(
+  "an upload that its reader refuses in the middle is answered with the reason",
+  async (t) => {
+    const { transfers, url, outcome } = await setUp(t);
+    const { $sendTo } = await transfers.offerUpload(
+      subject,
+      async ({ body }) => {
+        // As a worker does that has read enough: its pipe is closed before its reason is known.
+        const input = new PassThrough();
+        pipeline(body, input, () => undefined);
+        await once(input, "data");
+        input.destroy();
+        while (!body.closed) await nextTurn();
+        throw new XoError("INVALID_PARAMETERS", { reason: "a disk of zeros" });
+      },
+    );
+    const answer = await fetch(url + $sendTo, {
+      method: "POST",
+      body: randomBytes(3 * MiB),
+    });
+    t.equal(answer.status, 422);
+    t.match(await answer.text(), "a disk of zeros");
+    t.match((await outcome()).outcome, {
+      error: { code: "INVALID_PARAMETERS" },
+    });
+  },
+);
 
 t.test("an upload that is refused is answered", async (t) => {
   const { transfers, url, outcome } = await setUp(t);

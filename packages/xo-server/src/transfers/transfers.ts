@@ -164,7 +164,7 @@ export class Transfers {
       await dropRest(body);
       return result;
     } catch (error) {
-      const reason = toReason(meter.errored ?? (error as Error));
+      const reason = reasonOf(meter, error as Error);
       await end({ bytes: meter.bytes, error: reason });
       throw toFileRefusal(reason);
     } finally {
@@ -304,6 +304,14 @@ function checkWhole(bytes: number, length: number | undefined): void {
     throw new XoError("ABORTED", {
       what: `after ${bytes} of ${length} bytes, the transfer`,
     });
+}
+
+/**
+ * Why an upload has failed. A reader that refuses the body also closes its pipe, which is an error of
+ * the body as well: of both, the refusal is the reason.
+ */
+function reasonOf({ errored }: Meter, error: Error): Error {
+  return toReason(errored instanceof XoError ? errored : error);
 }
 
 /** A client that disconnects causes a premature-close error of the stream. */
