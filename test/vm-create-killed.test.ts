@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import { ApiSession, PASSWORD } from "./api-session.js";
+import { untilBegun } from "./pool-tasks.js";
 import { RunningProgram } from "./running-program.js";
 import { simulate } from "./simulated.js";
 import { StatusPage } from "./status-page.js";
@@ -63,7 +64,15 @@ t.test(
       await pause(50);
     while ((await api.all({ name_label: "half" })).length === 0)
       await pause(50);
-    await pause(2_000);
+    await untilBegun(api, "VDI.create", 2);
+    const parts = async () => {
+      const answer = await api.rest("GET", `/tasks/${several}`);
+      const { tasks = [] } = (await answer.json()) as {
+        readonly tasks?: readonly { readonly status: string }[];
+      };
+      return tasks.map(({ status }) => status);
+    };
+    while (!(await parts()).includes("success")) await pause(50);
     await server.stop("SIGKILL");
 
     const { api: later } = await start();

@@ -9,6 +9,7 @@ import {
   startFakeVsphere,
 } from "@xo-server/backup/test/fake-vsphere.js";
 import { ApiSession, PASSWORD } from "./api-session.js";
+import { untilBegun } from "./pool-tasks.js";
 import { RunningProgram } from "./running-program.js";
 import { simulate } from "./simulated.js";
 import { StatusPage } from "./status-page.js";
@@ -162,7 +163,7 @@ t.test(
     void second.api.call("vm.importFromEsxi", order).catch(() => undefined);
     const creating = await latestImport(second.api);
     while ((await progressOf(second.api, creating)) < 100) await pause(50);
-    await pause(1_000);
+    await untilBegun(second.api, "VIF.create");
     await second.server.stop("SIGKILL");
 
     const third = await start();

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { ApiSession, PASSWORD } from "../api-session.js";
+import { untilBegun } from "../pool-tasks.js";
 import { RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
@@ -137,9 +138,7 @@ t.test(
       { hostId: target.id },
     );
     const { taskId } = (await answer.json()) as { taskId: string };
-    await until(first.session, taskId, (task) => task.tasks.length === 1);
-    // The reference has been sent by then, because progress has.
-    await pause(500);
+    await untilBegun(first.session, "VM.pool_migrate");
     await first.server.stop("SIGKILL");
 
     const { session } = await start();
@@ -175,11 +174,7 @@ t.test(
       { name_label: "before the upgrade", description: "with all disks" },
     );
     const { taskId } = (await answer.json()) as { taskId: string };
-    const isBegun = async () =>
-      (await first.session.all({ type: "task" })).some(({ name_label }) =>
-        String(name_label).endsWith("VM.snapshot"),
-      );
-    while (!(await isBegun())) await pause(20);
+    await untilBegun(first.session, "VM.snapshot");
     await first.server.stop("SIGKILL");
 
     const { session } = await start();

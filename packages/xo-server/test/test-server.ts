@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -23,6 +24,9 @@ export interface TestServer {
 /** Of the user `admin`, who is there from the start. */
 export const ADMIN_PASSWORD = "correct horse";
 
+/** Of a start, in ms; far more than it takes on a busy machine. */
+const START_LIMIT_MS = 90_000;
+
 /** A server of its own on loopback, with fake pools; ends with the test. */
 export async function startTestServer(
   t: Test,
@@ -36,7 +40,7 @@ export async function startTestServer(
   const lines: string[] = [];
   const loaded = loadConfig(undefined, overrides, nowhere);
   const { auth, store } = loaded.config;
-  const server = await startServer({
+  const starting = startServer({
     ...loaded,
     config: {
       ...loaded.config,
@@ -61,6 +65,7 @@ export async function startTestServer(
     writeHeap: (file) => writeFileSync(file, "{}"),
     ...options,
   });
+  const server = await inTime(starting, lines);
   t.teardown(() => server.stop());
   const { host } = new URL(server.url);
   return {
@@ -71,6 +76,26 @@ export async function startTestServer(
     connect: (path = "/api/") => TestClient.open(`ws://${host}${path}`),
     stop: () => server.stop(),
   };
+}
+
+/** @throws Error with what the server has logged, if it does not start */
+async function inTime<T>(
+  starting: Promise<T>,
+  lines: readonly string[],
+): Promise<T> {
+  const stop = new AbortController();
+  const late = pause(START_LIMIT_MS, undefined, stop).then(() => {
+    throw new Error(
+      `the server has not started; it has logged:\n${lines.join("")}`,
+    );
+  });
+  try {
+    return await Promise.race([starting, late]);
+  } finally {
+    stop.abort();
+    // It ends by the abort.
+    late.catch(() => undefined);
+  }
 }
 
 interface Message {
