@@ -10,6 +10,7 @@ import type { HttpEndpoint } from "../src/index.js";
 import { openSources } from "../src/source/open-sources.js";
 import type { DiskSource } from "../src/source/disk-source.js";
 import type { BlockStream } from "../src/write/block-source.js";
+import { HttpClient } from "../src/net/http-client.js";
 import { upload } from "../src/target/upload.js";
 import type { Image } from "../src/target/image.js";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
@@ -294,3 +295,46 @@ t.test("an upload fails", async (t) => {
   );
   t.ok(received < 10 * MIB, "a part of a disk has not its length");
 });
+
+t.test(
+  "a request continues on a new connection if the server has closed an unused one",
+  async (t) => {
+    const requests = new WeakMap<object, number>();
+    let connections = 0;
+    const server = createServer((request, response) => {
+      const count = requests.get(request.socket) ?? 0;
+      requests.set(request.socket, count + 1);
+      if (count === 0) connections++;
+      // As if it had closed the connection while the request was on its way.
+      if (count > 0) request.socket.destroy();
+      else request.resume().on("end", () => response.end("answer"));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.teardown(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const url = new URL(`http://127.0.0.1:${port}`);
+    const client = new HttpClient({ url, keepAlive: true });
+    t.teardown(() => client.close());
+    const send = async (body: Iterable<Uint8Array>) => {
+      const headers = { "content-length": "4" };
+      const request = { method: "POST", path: "/", headers, body };
+      const response = await client.send(request);
+      let text = "";
+      for await (const bytes of client.read(response)) text += String(bytes);
+      return text;
+    };
+    const body = [Buffer.from("call")];
+    for (let i = 0; i < 3; i++) t.equal(await send(body), "answer");
+    t.equal(connections, 3);
+    await rejectsSafely(
+      t,
+      send(body.values()),
+      "transfer-failed",
+      /hang up|closed/,
+    );
+  },
+);

@@ -63,11 +63,27 @@ export class HttpClient {
   }
 
   /**
-   * Sends a request, its body included.
+   * Sends a request, its body included. It is sent again if the server had closed an unused connection,
+   * and the body is an array.
    * @returns the response, whose body has not been read; any status
    * @throws RepositoryError `transfer-failed`, `untrusted`
    */
   async send(request: HttpRequest): Promise<IncomingMessage> {
+    const { body = [], signal } = request;
+    for (;;)
+      try {
+        return await this.#send(request);
+      } catch (error) {
+        signal?.throwIfAborted();
+        // Each time one unused connection less is left.
+        if (error instanceof StaleConnection && Array.isArray(body)) continue;
+        throw this.failure(
+          error instanceof StaleConnection ? error.cause : error,
+        );
+      }
+  }
+
+  async #send(request: HttpRequest): Promise<IncomingMessage> {
     const { method, path, headers = {}, body, signal } = request;
     signal?.throwIfAborted();
     const { host, port } = this.#address;
@@ -91,7 +107,10 @@ export class HttpClient {
       signal?.throwIfAborted();
       sent.destroy();
       const isClosed = error instanceof ClosedEarly;
-      throw this.failure(isClosed ? await reasonOf(responded, error) : error);
+      const reason = isClosed ? await reasonOf(responded, error) : error;
+      if (sent.reusedSocket && isClosedByPeer(reason))
+        throw new StaleConnection("it was closed", { cause: reason });
+      throw reason;
     }
   }
 
@@ -228,6 +247,14 @@ function hostOf(location: string): string {
     // A relative location.
     return "another path";
   }
+}
+
+/** A connection that was used before was closed by the server, before it responded. */
+class StaleConnection extends Error {}
+
+function isClosedByPeer(error: unknown): boolean {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE";
 }
 
 /** Connects by `dial`, so that certificates are verified before a request is sent. */
