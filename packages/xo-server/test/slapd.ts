@@ -1,4 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import {
   existsSync,
@@ -13,10 +14,14 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
-import { onFixedPorts } from "@xo-server/store/conformance";
 
 const PROGRAM = "/usr/sbin/slapd";
 const HOST = "127.0.0.1";
+
+/** Ports that systems give to no socket by themselves: Linux gives those from 32768 on. */
+const FIRST_PORT = 20_000;
+const END_PORT = 32_000;
+const MAX_TRIES = 5;
 
 export const SERVICE_PASSWORD = "service-secret";
 
@@ -119,11 +124,17 @@ export class Slapd {
   static async start({ tls }: SlapdOptions = {}): Promise<Slapd> {
     const slapd = new Slapd();
     slapd.#write(tls);
-    await onFixedPorts(2, async ([plain, secure]) => {
-      slapd.#ports = [plain!, secure!];
-      await slapd.start();
-    });
-    return slapd;
+    for (let tries = 1; ; tries++) {
+      const plain = randomInt(FIRST_PORT, END_PORT);
+      slapd.#ports = [plain, plain + 1];
+      try {
+        await slapd.start();
+        return slapd;
+      } catch (error) {
+        // Another program uses one of them.
+        if (tries === MAX_TRIES) throw error;
+      }
+    }
   }
 
   /** `ldap://`, for StartTLS or nothing. */
