@@ -10,6 +10,16 @@ import { listenToPostgres } from "./postgres-listener.js";
 const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
+/**
+ * How PostgreSQL finds out that a server is gone whose machine has no power or no network: nothing
+ * closes its connections, and without this its locks would be held for two hours, so that no other
+ * server could write, renew a lease, or migrate the database.
+ */
+const KEEP_ALIVE = `set tcp_keepalives_idle = 5;
+set tcp_keepalives_interval = 2;
+set tcp_keepalives_count = 3;`;
+/** A frozen server, whose system answers: its transaction is rolled back, in ms. */
+const IDLE_TRANSACTION_MS = 5_000;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
 const BIGINT_OID = 20;
 
@@ -38,6 +48,12 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
   const clients = new Set<PoolClient>();
   pool.on("connect", (client) => {
     client.on("error", () => undefined);
+    // Fails only if the connection breaks, which the next query reports.
+    client
+      .query(
+        `${KEEP_ALIVE} set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`,
+      )
+      .catch(() => undefined);
     clients.add(client);
   });
   pool.on("remove", (client) => clients.delete(client));
@@ -56,6 +72,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
       client.on("error", () => undefined);
       await client.connect();
       try {
+        await client.query(KEEP_ALIVE);
         await copyTables(client, { to, version });
       } finally {
         await client.end();
@@ -94,8 +111,8 @@ const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/^23505$/, "duplicate"],
   [/^23503$/, "missing"],
   [/^(40001|40P01|55P03)$/, "conflict"],
-  // Connection, insufficient resources, operator intervention, system error; read-only
-  [/^(08|53|57|58)...$|^25006$/, "unavailable"],
+  // Connection, insufficient resources, operator intervention, system error; read-only, idle in a transaction
+  [/^(08|53|57|58)...$|^25(006|P03)$/, "unavailable"],
   // Authentication failed, no such database
   [/^(28|3D)...$/, "unavailable"],
 ];
