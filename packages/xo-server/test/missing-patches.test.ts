@@ -2,6 +2,7 @@ import { XapiError } from "@xo-server/model";
 import t from "tap";
 import type { PoolObject } from "../src/objects/pool-objects.js";
 import { MissingPatches } from "../src/updates/missing-patches.js";
+import { HeldLease } from "../src/cluster/held-lease.js";
 import { FakeClock } from "./fake-clock.js";
 
 /** An XCP-ng host whose updater plugin is busy with `operation` for the first calls. */
@@ -61,3 +62,26 @@ t.test("it does not wait for an installation", async (t) => {
   t.match(await after(1_000), { code: "-1" });
   t.equal(calls(), 1);
 });
+
+t.test(
+  "a query that another server has taken over does not hold up later ones",
+  async (t) => {
+    const patches = new MissingPatches(new FakeClock());
+    const leases: HeldLease[] = [];
+    const lost = Array.from({ length: 8 }, (_, i) => {
+      const fence = { subject: "server/xo1", epoch: 1 };
+      const lease = new HeldLease(fence, { now: () => 0 }, Infinity);
+      leases.push(lease);
+      const xapi = { call: () => new Promise<never>(() => undefined) };
+      const object = { productBrand: "XCP-ng" };
+      return patches.of({ id: `host ${i}`, object, xapi, lease } as never);
+    });
+    for (const lease of leases) lease.lose();
+    for (const query of lost) await t.rejects(query, { code: "LEASE_LOST" });
+    const call = async () => JSON.stringify([{ name: "qemu" }]);
+    const xapi = { call };
+    const object = { productBrand: "XCP-ng" };
+    const host = { id: "host 0", ref: "r", object, xapi };
+    t.match(await patches.of(host as never), [{ name: "qemu" }]);
+  },
+);

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { checkName, toJson } from "../schema/limits.js";
+import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** JSON values by key. A key is a path, such as `ui/theme` or `cloud-config/ID`. */
@@ -23,8 +24,8 @@ export class Settings {
         yield [row.id, JSON.parse(row.value_json) as unknown];
   }
 
-  /** @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE */
-  async set(key: string, value: unknown): Promise<void> {
+  /** @throws XoError LEASE_LOST, VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE */
+  async set(key: string, value: unknown, fence?: Fence): Promise<void> {
     const { tables, committer, clock } = this.#context;
     const row = {
       id: checkName("the key of a setting", key),
@@ -32,6 +33,7 @@ export class Settings {
       updated_at: clock.now(),
     };
     await committer.run(async (unit) => {
+      await checkFence(unit, fence);
       await unit.sql
         .insertInto("settings")
         .values(row)
@@ -66,11 +68,14 @@ export class Settings {
     });
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE */
-  async delete(key: string): Promise<void> {
+  /** @throws XoError NO_SUCH_OBJECT, LEASE_LOST, STORE_UNAVAILABLE */
+  async delete(key: string, fence?: Fence): Promise<void> {
     const { tables, committer } = this.#context;
     if (tables.settings.get(key) === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "setting", id: key });
-    await committer.run((unit) => tables.settings.remove(unit, key));
+    await committer.run(async (unit) => {
+      await checkFence(unit, fence);
+      await tables.settings.remove(unit, key);
+    });
   }
 }

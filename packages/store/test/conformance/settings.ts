@@ -67,4 +67,18 @@ export async function testSettings(t: Test, harness: StoreHarness) {
       t.equal(store.settings.get("a"), "\0\ud800 Grüße 🚀");
     },
   );
+
+  t.test("a setting is written under a lease", async (t) => {
+    const bench = await createBench(t, harness);
+    const { settings, leases } = await bench.open();
+    const old = await leases.take("s", { owner: "one", instance: "1" }, 0);
+    await settings.set("a", 1, old);
+    const now = await leases.take("s", { owner: "two", instance: "2" }, 0);
+    const lost = { code: "LEASE_LOST" };
+    await t.rejects(settings.set("a", 2, old), lost);
+    await t.rejects(settings.delete("a", old), lost);
+    t.equal(settings.get("a"), 1);
+    await settings.delete("a", now);
+    t.equal(settings.get("a"), undefined);
+  });
 }

@@ -122,8 +122,12 @@ export class PlanRunner {
       id: cause.cause === "manual" ? cause.user.id : undefined,
     };
     try {
-      if (cause.work?.taskId !== undefined) await doIt(cause.work);
-      else {
+      if (cause.work?.taskId !== undefined) {
+        const { lease } = cause.work;
+        const result = doIt(cause.work);
+        // When another server adopts the task, its migrations never end here.
+        await (lease?.whileHeld(result) ?? result);
+      } else {
         const task = await this.#parts.tasks.run(
           {
             name,

@@ -9,7 +9,12 @@ import { TrackedXapi } from "../tasks/tracked-xapi.js";
 import type { Span } from "../telemetry/span.js";
 import { TracedXapi } from "../telemetry/traced-xapi.js";
 import { FoundObject } from "./found-object.js";
-import { loaded, missingObject, type Loading } from "./missing-object.js";
+import {
+  hiddenObject,
+  loaded,
+  missingObject,
+  type Loading,
+} from "./missing-object.js";
 
 /** An object, and the connection to its pool. */
 export interface PoolObject {
@@ -19,6 +24,8 @@ export interface PoolObject {
   /** As clients see it. */
   readonly object: ViewObject;
   readonly xapi: Xapi;
+  /** When it is lost, calls of `xapi` never settle: what waits for them has to be released. Absent: they always settle. */
+  readonly lease?: HeldLease;
 }
 
 type CatalogPart = Pick<Catalog, "get" | "poolOf" | "classOf">;
@@ -32,6 +39,8 @@ export interface CallOrigin {
   readonly lease?: HeldLease | undefined;
   /** The parent of the spans of XAPI calls. */
   readonly span?: Span | undefined;
+  /** See ofPool. */
+  readonly only?: string | undefined;
 }
 
 /**
@@ -45,13 +54,15 @@ export class PoolObjects {
   readonly #task: TaskContext | undefined;
   readonly #span: Span | undefined;
   readonly #lease: HeldLease | undefined;
+  /** Id of a pool; see ofPool. */
+  readonly #only: string | undefined;
   /** The last object found: checks of rights and the handler read the same one. */
   #last: FoundObject | undefined;
 
   constructor(
     catalog: CatalogPart,
     pools: PoolsPart,
-    { task, span, lease }: CallOrigin = {},
+    { task, span, lease, only }: CallOrigin = {},
     loading: Loading = loaded,
   ) {
     this.#catalog = catalog;
@@ -61,6 +72,7 @@ export class PoolObjects {
     this.#task = task?.taskId === undefined ? undefined : task;
     this.#span = span;
     this.#lease = lease;
+    this.#only = only;
   }
 
   /**
@@ -82,13 +94,29 @@ export class PoolObjects {
       : this.#from({ span: this.#span, lease });
   }
 
+  /**
+   * The same objects for an operation on one pool: an object that is not known was deleted, or
+   * is in another pool, as soon as this pool is loaded.
+   * @param only id of the pool
+   */
+  ofPool(only: string): PoolObjects {
+    const [task, span, lease] = [this.#task, this.#span, this.#lease];
+    return this.#from({ task, span, lease, only });
+  }
+
   #from(origin: CallOrigin): PoolObjects {
-    return new PoolObjects(this.#catalog, this.#pools, origin, this.#loading);
+    return new PoolObjects(
+      this.#catalog,
+      this.#pools,
+      { only: this.#only, ...origin },
+      this.#loading,
+    );
   }
 
   find(id: string): FoundObject | undefined {
     const entry = this.#catalog.get(id);
     if (entry === undefined) return undefined;
+    this.#loading.noteFound(id, entry.pool);
     if (this.#last?.json !== entry.json || this.#last.id !== entry.id)
       this.#last = new FoundObject(entry);
     return this.#last;
@@ -100,18 +128,26 @@ export class PoolObjects {
    */
   get(id: string, ...types: readonly string[]): PoolObject {
     const found = this.find(id);
-    if (found === undefined)
-      throw missingObject(this.#loading, types[0] ?? "object", id);
+    if (found === undefined) throw this.missing(types[0] ?? "object", id);
     if (types.length > 0 && !types.includes(found.type))
       throw new XoError("NO_SUCH_OBJECT", { type: types[0]!, id });
     const { object } = found;
+    const lease = this.#task?.lease ?? this.#lease;
     return {
       id: found.id,
       type: found.type,
       ref: object["_xapiRef"] as Ref,
       object,
       xapi: this.#xapiOf(found.pool),
+      ...(lease === undefined ? {} : { lease }),
     };
+  }
+
+  /** The error for an object that is not known, or that the caller may not read. */
+  missing(type: string, id: string): XoError {
+    return this.connectionOf(id) === undefined
+      ? missingObject(this.#loading, type, id, this.#onlyConnection)
+      : hiddenObject(this.#loading, type, id);
   }
 
   /** The id of the connection through which an object is known. */
@@ -130,6 +166,10 @@ export class PoolObjects {
   /** XAPI's name for the class of objects of this type. */
   classOf(type: string): string {
     return this.#catalog.classOf(type)!;
+  }
+
+  get #onlyConnection(): string | undefined {
+    return this.#only === undefined ? undefined : this.connectionOf(this.#only);
   }
 
   #xapiOf(pool: string): Xapi {

@@ -20,7 +20,7 @@ export async function abandonRun(
   isForced: boolean,
 ): Promise<void> {
   const { records, objects, work } = parts;
-  await records.alone(pool.id, async () => {
+  const abandon = async () => {
     const journal = new RollingJournal(records.stopped(pool.id), parts);
     const settings = new AutomaticSettings(journal, parts);
     const orWarn = (cause: unknown, warning: string) => {
@@ -38,6 +38,7 @@ export async function abandonRun(
       orWarn(cause, notRestored(cause as Error, journal.record, objects));
     });
     await journal.keepLast();
-    await records.forget(pool.id);
-  });
+    await journal.forget();
+  };
+  await records.alone(pool.id, abandon, work.lease);
 }

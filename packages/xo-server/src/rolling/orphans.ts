@@ -26,10 +26,13 @@ export async function stopOrphansOf(
   if (pools.length === 0) return undefined;
   await untilReady();
   const { signal } = task;
-  const own = { ...parts, objects: objects.forTask(task), signal, work: task };
+  const own = { ...parts, signal, work: task };
   const stops = await Promise.all(
     pools.map((pool) =>
-      stopOrphan(pool, reason, own).catch((error: unknown) => error as Error),
+      stopOrphan(pool, reason, {
+        ...own,
+        objects: objects.forTask(task).ofPool(pool),
+      }).catch((error: unknown) => error as Error),
     ),
   );
   return stops.find((stop) => stop !== undefined);

@@ -32,15 +32,17 @@ export class PoolWatch {
   }
 
   /**
-   * Watches the pool. Resolves after `end`. Never rejects.
+   * Watches the pool. Resolves after `end`, and when another server has taken over. Never rejects.
    * @param isIdle whether no step is being executed
    */
   async run(
     pool: string,
-    { objects, clock }: Pick<RollingParts, "objects" | "clock">,
+    { objects, clock, work }: Pick<RollingParts, "objects" | "clock" | "work">,
     isIdle: () => boolean,
   ): Promise<void> {
-    const { signal } = this.#end;
+    const { lease } = work;
+    const ends = [this.#end.signal, ...(lease ? [lease.signal] : [])];
+    const signal = AbortSignal.any(ends);
     let since = clock.now();
     for (;;) {
       await pause(clock, POLL_MS, signal);

@@ -50,10 +50,16 @@ export function rollPool(
   parts: RollingParts,
   call: RollingCall,
 ): Promise<void> {
-  return parts.records.alone(pool.id, async () => {
-    const record = await begin(pool, hosts, parts, call);
-    await new RollingRun(record, parts).run();
-  });
+  const { records, work } = parts;
+  return records.alone(
+    pool.id,
+    async () => {
+      if (records.isComplete(pool.id, work.wholeTaskId)) return;
+      const record = await begin(pool, hosts, parts, call);
+      await new RollingRun(record, parts).run();
+    },
+    work.lease,
+  );
 }
 
 async function begin(

@@ -7,14 +7,14 @@ type RecordChange = {
 
 /** The record of one run, in memory and as it is stored, with the current step. */
 export class RollingJournal {
-  readonly #parts: Pick<RollingParts, "records" | "clock">;
+  readonly #parts: Pick<RollingParts, "records" | "clock" | "work">;
   #record: RollingRecord;
   /** The current step, for error messages. */
   at = "the beginning";
 
   constructor(
     record: RollingRecord,
-    parts: Pick<RollingParts, "records" | "clock">,
+    parts: Pick<RollingParts, "records" | "clock" | "work">,
   ) {
     this.#record = record;
     this.#parts = parts;
@@ -36,17 +36,25 @@ export class RollingJournal {
     ) as unknown as RollingRecord;
   }
 
-  /** Changes the record; resolves when it is stored. */
+  /** Changes the record; resolves when it is stored. @throws XoError LEASE_LOST */
   async keep(change: RecordChange): Promise<void> {
+    const { records, work } = this.#parts;
     this.change(change);
-    await this.#parts.records.keep(this.#record);
+    await records.keep(this.#record, work.lease);
+  }
+
+  /** Deletes the record of a run that is complete. @throws XoError LEASE_LOST */
+  forget(): Promise<void> {
+    const { records, work } = this.#parts;
+    return records.forget(this.#record.pool, work.lease);
   }
 
   /** Stores the result of the run, for the next estimate and for users. */
   keepLast(): Promise<void> {
-    const { records, clock } = this.#parts;
-    const { pool, since, turns, completed, waves, stopped } = this.#record;
-    return records.keepLast(pool, {
+    const { records, clock, work } = this.#parts;
+    const { pool, since, turns, completed, waves, stopped, task } =
+      this.#record;
+    const run = {
       kind: this.kind,
       since,
       endedAt: clock.now(),
@@ -54,6 +62,8 @@ export class RollingJournal {
       completed: completed?.length ?? 0,
       ...(waves && { waves }),
       ...(stopped === undefined ? {} : { stopped }),
-    });
+      ...(task === undefined ? {} : { task }),
+    };
+    return records.keepLast(pool, run, work.lease);
   }
 }

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { RollingRecord } from "./rolling-record.js";
 
 export type RecordStore = Pick<Store["settings"], "get" | "set" | "delete">;
@@ -23,7 +24,12 @@ export interface LastRun extends Pick<
   /** Number of hosts. */
   readonly hosts: number;
   readonly completed: number;
+  /** Id of its task. Absent in records of earlier versions. */
+  readonly task?: string;
 }
+
+/** The lease under which a run writes; absent: there is only one server. */
+type Lease = Pick<HeldLease, "fence" | "whileHeld"> | undefined;
 
 /**
  * Rolling reboots and updates of pools that are running or interrupted; stored
@@ -31,7 +37,8 @@ export interface LastRun extends Pick<
  */
 export class RollingRecords {
   readonly #store: RecordStore;
-  readonly #running = new Set<string>();
+  /** The last run on this server by pool, until it has ended. */
+  readonly #running = new Map<string, Promise<unknown>>();
 
   constructor(store: RecordStore) {
     this.#store = store;
@@ -39,17 +46,23 @@ export class RollingRecords {
 
   /**
    * Runs code while no other run of the pool is in progress.
+   * @param lease of the task. When another server adopts it, the code may never end, and counts as ended
    * @throws XoError INCORRECT_STATE: a run is in progress on this server
    */
-  async alone<T>(pool: string, run: () => Promise<T>): Promise<T> {
+  async alone<T>(
+    pool: string,
+    run: () => Promise<T>,
+    lease: Lease,
+  ): Promise<T> {
     if (this.#running.has(pool))
       throw busy(pool, "going on", this.current(pool));
-    this.#running.add(pool);
-    try {
-      return await run();
-    } finally {
-      this.#running.delete(pool);
-    }
+    const result = run();
+    this.#running.set(pool, result);
+    const end = () => {
+      if (this.#running.get(pool) === result) this.#running.delete(pool);
+    };
+    await (lease?.whileHeld(result) ?? result).then(end, end);
+    return result;
   }
 
   /**
@@ -123,21 +136,34 @@ export class RollingRecords {
     if (this.isSuspended(pool)) await this.#store.delete(suspendKeyOf(pool));
   }
 
-  keep(record: RollingRecord): Promise<void> {
-    return this.#store.set(keyOf(record.pool), record);
+  /** @throws XoError LEASE_LOST: another server continues the run */
+  keep(record: RollingRecord, lease: Lease): Promise<void> {
+    return this.#store.set(keyOf(record.pool), record, lease?.fence);
   }
 
-  async forget(pool: string): Promise<void> {
+  /** @throws XoError LEASE_LOST: another server continues the run */
+  async forget(pool: string, lease: Lease): Promise<void> {
     await this.clearSuspended(pool);
-    await this.#store.delete(keyOf(pool));
+    await this.#store.delete(keyOf(pool), lease?.fence);
   }
 
   last(pool: string): LastRun | undefined {
     return this.#store.get(lastKeyOf(pool)) as LastRun | undefined;
   }
 
-  keepLast(pool: string, run: LastRun): Promise<void> {
-    return this.#store.set(lastKeyOf(pool), run);
+  /** @throws XoError LEASE_LOST: another server continues the run */
+  keepLast(pool: string, run: LastRun, lease: Lease): Promise<void> {
+    return this.#store.set(lastKeyOf(pool), run, lease?.fence);
+  }
+
+  /**
+   * Whether the run of this task is complete, so that only the end of the task was not stored: a server
+   * that adopts the task must not start another run.
+   */
+  isComplete(pool: string, task: string | undefined): boolean {
+    if (task === undefined || this.current(pool) !== undefined) return false;
+    const last = this.last(pool);
+    return last?.task === task && last.stopped === undefined;
   }
 }
 

@@ -77,7 +77,7 @@ export class RollingRun {
     }
     work.info(`${before} hosts ${kind === "update" ? "updated" : "rebooted"}`);
     await this.#journal.keepLast();
-    await records.forget(this.#record.pool);
+    await this.#journal.forget();
   }
 
   /**

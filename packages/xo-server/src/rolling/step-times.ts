@@ -78,16 +78,17 @@ export class StepTimes {
 
   /**
    * Resolves when a step of this length may be begun.
-   * @throws XoError ABORTED
+   * @throws XoError ABORTED; LEASE_LOST: another server continues the run
    */
   async untilStart(ms: number): Promise<void> {
-    const { clock, signal } = this.#parts;
+    const { clock, signal, work } = this.#parts;
     for (;;) {
       const start = this.startFor(ms);
       if (start <= clock.now()) return;
       await this.#keepSuspension(start);
       await pause(clock, LOOK_EVERY_MS, signal);
       if (signal.aborted) throw new XoError("ABORTED", { what: "it" });
+      if (work.lease?.isLost === true) work.lease.check();
     }
   }
 

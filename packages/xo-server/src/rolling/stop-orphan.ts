@@ -21,8 +21,8 @@ export function stopOrphan(
   reason: Error,
   parts: RollingParts,
 ): Promise<XoError | undefined> {
-  const { records } = parts;
-  return records.alone(pool, async () => {
+  const { records, work } = parts;
+  const stop = async () => {
     const record = records.current(pool);
     if (record === undefined || record.stopped !== undefined) return undefined;
     const journal = new RollingJournal(record, parts);
@@ -32,7 +32,8 @@ export function stopOrphan(
     const cause = toCause(reason);
     const left = await stopRun(cause, journal, settings, parts);
     return toStop(cause, journal, parts, left);
-  });
+  };
+  return records.alone(pool, stop, work.lease);
 }
 
 /** Rephrases a missing right for administrators: the run had the rights of a user. */

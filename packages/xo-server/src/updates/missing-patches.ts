@@ -50,9 +50,10 @@ export class MissingPatches {
     const known = this.#queries.get(id);
     if (known !== undefined && now - known.since < FRESH_MS)
       return known.patches;
-    const patches = this.#turns.run(() =>
-      this.systemOf(host).list(host, this.#clock),
-    );
+    const patches = this.#turns.run(() => {
+      const listed = this.systemOf(host).list(host, this.#clock);
+      return host.lease?.whileHeld(listed) ?? listed;
+    });
     const entry = { patches, since: now };
     this.#queries.set(id, entry);
     patches.then(
