@@ -1,7 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startPool } from "@xo-server/xapi-sim";
 import t from "tap";
+import { ApiSession, PASSWORD } from "./api-session.js";
 import { startControlled } from "./controlled-pools.js";
+import { freePort } from "./free-port.js";
+import { RunningProgram } from "./running-program.js";
+import { simulate } from "./simulated.js";
 
 // Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
@@ -45,3 +49,40 @@ t.test("answers are incomplete while a pool is loaded", LIMIT, async (t) => {
   }
   t.ok(seen > 0, "while it was listed");
 });
+
+t.test(
+  "what is unknown may be in a pool that was not reached since the start; what was deleted is missing",
+  LIMIT,
+  async (t) => {
+    const [reached] = await simulate(t, "--hosts", "1", "--vms", "12");
+    const { url, password } = reached!;
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const cwd = t.testdir({
+      "config.yaml": `pools:
+  - { label: A, hosts: ["${url}"], password: ${password} }
+  - { label: B, hosts: ["${nowhere}"], password: ${password} }
+`,
+    });
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const env = { XO_ADMIN_PASSWORD: PASSWORD };
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const at = await server.find(/Web server listening on (http:\S+)/);
+    const api = await ApiSession.open(t, at);
+    const ready = async () => (await fetch(`${at}/health/ready`)).status;
+    while ((await ready()) !== 200) await pause(50);
+
+    const statusOf = async (id: string) =>
+      (await api.rest("GET", `/vms/${id}`)).status;
+    const unknown = "00000000-0000-4000-8000-000000000000";
+    t.equal(await statusOf(unknown), 503, "B may have it");
+    const vms = await api.all({ type: "VM", power_state: "Halted" });
+    const [id] = vms.map((vm) => vm.id);
+    t.equal(await statusOf(id!), 200);
+    await api.request("vm.delete", { id });
+    t.equal(await statusOf(id!), 404, "it was in A");
+    await t.rejects(
+      api.request("vm.start", { id: unknown }),
+      /OBJECTS_LOADING|has not been loaded/,
+    );
+  },
+);

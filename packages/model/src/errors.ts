@@ -225,7 +225,7 @@ export const errorTable = {
   FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
   OBJECTS_LOADING: row(
-    "no {type} {id} is known yet, but the server is still loading its pools; repeat the request in some seconds",
+    "no {type} {id} is known, but it may be in a pool that has not been loaded since the start of the server; repeat the request later",
     503,
   ),
   OBJECT_NOT_LOADED: row(

@@ -42,21 +42,6 @@ t.test("results are complete when no pool is being loaded", async (t) => {
   t.same(seen, [false, true]);
 });
 
-t.test("the start ends when all pools are loaded, once", async (t) => {
-  const { completeness, set } = setUp();
-  const release = completeness.hold();
-  set("a", true);
-  release();
-  await turn();
-  t.equal(completeness.isStarting, true);
-  set("a", false);
-  await turn();
-  t.equal(completeness.isStarting, false);
-  set("b", true);
-  t.equal(completeness.isComplete, false);
-  t.equal(completeness.isStarting, false, "b is new");
-});
-
 t.test("they are not while pools are being created", async (t) => {
   const { completeness, set, seen } = setUp();
   const release = completeness.hold();

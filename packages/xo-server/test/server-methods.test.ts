@@ -196,7 +196,9 @@ t.test("at the start, enabled servers are connected", async (t) => {
     pools: {
       connect: (settings) => void connected.push(...settings),
       disconnect: async () => false,
+      created: async () => undefined,
     },
+    hold: () => () => undefined,
     deleteEndpoints: async () => undefined,
     logger: createLoggers({
       destination: { write: (line) => lines.push(line) },

@@ -38,6 +38,8 @@ export interface MirrorStatus {
    * reached.
    */
   readonly isLoading: boolean;
+  /** The records have been complete once, by the snapshot or a listing. */
+  readonly hasLoaded: boolean;
   /** Last error of connection or listing; absent after the next success. */
   readonly lastError?: Error;
   readonly objects: number;
@@ -148,6 +150,7 @@ export class PoolMirror {
     return {
       state,
       isLoading: this.#isRestoring || this.#reflector.isFirstListing,
+      hasLoaded: !this.#isRestoring && this.#reflector.hasListed,
       since,
       ...(staleSince === undefined ? {} : { staleSince }),
       ...(lastError === undefined ? {} : { lastError }),

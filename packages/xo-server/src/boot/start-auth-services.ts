@@ -63,6 +63,7 @@ export async function startAuthServices(
     hits: core.limitHits,
     clock,
     findObject: (id) => objects.find(id),
+    missing: (type, id) => objects.missing(type, id),
     sessions,
   });
   sessions.onRights((client) => {

@@ -153,22 +153,23 @@ export async function startCore(
     ...between,
     views,
     pools,
-    storedPools: createStoredPools({ store, pools }, options),
+    storedPools: createStoredPools({ store, pools, views }, options),
     demoPools: new DemoPools({ ...options, pools, logger }),
-    objects: new PoolObjects(views.catalog, pools, {}, views.completeness),
+    objects: new PoolObjects(views.catalog, pools, {}, views.loadedPools),
     clients: new Set(),
     limitHits: new LimitHits(),
   };
 }
 
 function createStoredPools(
-  { store, pools }: Pick<Core, "store" | "pools">,
+  { store, pools, views }: Pick<Core, "store" | "pools" | "views">,
   { config, loggers }: ServerOptions,
 ): StoredPools {
   return new StoredPools({
     servers: store.servers,
     onForeignChange: (listener) => store.onForeignChange(listener),
     pools,
+    hold: () => views.loadedPools.hold(),
     deleteEndpoints: (id) => deletePoolEndpoints(config.dataDir, id),
     logger: loggers.named("xo:main"),
   });

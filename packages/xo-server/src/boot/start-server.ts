@@ -57,18 +57,20 @@ function startPools(
   options: ServerOptions,
   stops: StopStack,
 ): Promise<void> {
-  const { completeness } = core.views;
+  const { completeness, loadedPools } = core.views;
   completeness.onChange(() => {
     options.onLoading?.(!completeness.isComplete);
   });
-  const release = completeness.hold();
+  const releases = [completeness.hold(), loadedPools.hold()];
   const connecting = connectPools(core, options, stops).then(() => {
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
   });
   connecting
     .then(() => core.pools.created())
-    .finally(release)
+    .finally(() => {
+      for (const release of releases) release();
+    })
     // The caller awaits `connecting`, with its error.
     .catch(() => undefined);
   return connecting;

@@ -1,7 +1,7 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { Ref } from "@xo-server/model";
 import type { FoundObject } from "../objects/found-object.js";
-import { checkObject } from "../operations/access.js";
+import { checkObject, type RequestedObject } from "../operations/access.js";
 import type { CallContext } from "../operations/operation.js";
 import type { Action } from "../rights/actions.js";
 import {
@@ -13,6 +13,8 @@ import {
 export interface ConsoleAccessOptions {
   readonly findObject: (id: string) => FoundObject | undefined;
   readonly inventory: Pick<Inventory, "get" | "list">;
+  /** See RequestedObject. */
+  readonly missing?: RequestedObject["missing"];
 }
 
 /** A console that can be opened. */
@@ -43,12 +45,13 @@ export class ConsoleAccess {
     return this.#find(id)?.type ?? "VM";
   }
 
-  /** @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN */
+  /** @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, OBJECTS_LOADING, FORBIDDEN */
   admit(id: string, context: CallContext): ConsoleOwner {
     const entry = this.#find(id);
     const type = this.typeOf(id);
     const right = { action: ACTIONS[type]!, resource: type };
-    checkObject(context, right, { id, entry });
+    const { missing } = this.#options;
+    checkObject(context, right, { id, entry, ...(missing && { missing }) });
     return {
       id: entry!.id,
       pool: entry!.pool,

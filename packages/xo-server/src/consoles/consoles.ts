@@ -6,6 +6,7 @@ import type { WebSocket } from "ws";
 import type { Config } from "../config/config.js";
 import type { LimitHits } from "../limits/limit-hits.js";
 import type { FoundObject } from "../objects/found-object.js";
+import type { RequestedObject } from "../operations/access.js";
 import type { Audit } from "../operations/audit.js";
 import type { Client } from "../auth/sessions/client.js";
 import type { CallContext } from "../operations/operation.js";
@@ -28,6 +29,8 @@ import { openStream } from "./open-stream.js";
 export interface ConsolesOptions {
   readonly config: Config["consoles"];
   readonly findObject: (id: string) => FoundObject | undefined;
+  /** See RequestedObject. */
+  readonly missing?: RequestedObject["missing"];
   readonly inventory: Pick<Inventory, "get" | "list">;
   readonly pools: Pick<Pools, "xapi">;
   readonly sessions: Pick<Sessions, "begin" | "remove">;

@@ -14,7 +14,6 @@ export class Completeness {
   readonly #unsubscribe: () => void;
   readonly #loading: Set<string>;
   #isComplete: boolean;
-  #wasComplete = false;
   /** Number of calls of `hold` that have not been released. */
   #holds = 0;
 
@@ -30,11 +29,6 @@ export class Completeness {
 
   get isComplete(): boolean {
     return this.#isComplete;
-  }
-
-  /** Until all pools have been loaded for the first time: pools that are added later are new. */
-  get isStarting(): boolean {
-    return !this.#isComplete && !this.#wasComplete;
   }
 
   /** Called when `isComplete` has changed. @returns a function that unsubscribes */
@@ -82,7 +76,6 @@ export class Completeness {
   #set(isComplete: boolean): void {
     if (isComplete === this.#isComplete) return;
     this.#isComplete = isComplete;
-    if (isComplete) this.#wasComplete = true;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -56,12 +56,16 @@ export class ObjectListing {
   list(request: ListingRequest): AsyncIterable<Buffer> {
     const selection = toSelection(request.filter);
     const { id, type = "object" } = selection;
-    const isUnknown =
-      id !== undefined &&
-      this.#loading.isStarting &&
-      this.#catalog.poolOf(id) === undefined;
-    if (isUnknown) throw missingObject(this.#loading, type, id);
+    if (id !== undefined) this.#assertIsKnown(type, id);
     return this.#parts(request, selection);
+  }
+
+  /** Does nothing for an object that does not exist. @throws XoError OBJECTS_LOADING */
+  #assertIsKnown(type: string, id: string): void {
+    const pool = this.#catalog.poolOf(id);
+    if (pool !== undefined) this.#loading.noteFound(id, pool);
+    else if (this.#loading.mayHave(id))
+      throw missingObject(this.#loading, type, id);
   }
 
   /** Returns the buffer of a part that has been sent. */

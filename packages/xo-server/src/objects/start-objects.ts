@@ -10,6 +10,7 @@ import {
 } from "@xo-server/inventory";
 import { toCacheLimits } from "../config/cache-limits.js";
 import { Completeness } from "./completeness.js";
+import { LoadedPools } from "./loaded-pools.js";
 import { LiveQuerySubscriptions } from "./live-query-subscriptions.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
@@ -27,6 +28,7 @@ export interface Objects {
   readonly catalog: Catalog;
   readonly queries: Queries;
   readonly completeness: Completeness;
+  readonly loadedPools: LoadedPools;
   readonly liveQueries: LiveQuerySubscriptions;
   readonly listing: ObjectListing;
   readonly notices: ObjectNotices;
@@ -52,6 +54,10 @@ export function startObjects(
   stops.push("completeness", () => {
     completeness.stop();
   });
+  const loadedPools = new LoadedPools(inventory, catalog);
+  stops.push("loaded pools", () => {
+    loadedPools.stop();
+  });
   const queries = createQueries(catalog, {
     ...limits,
     clock,
@@ -73,11 +79,19 @@ export function startObjects(
   stops.push("notifications", () => {
     notices.stop();
   });
-  const listing = new ObjectListing(catalog, inventory, queries, completeness);
+  const listing = new ObjectListing(catalog, inventory, queries, loadedPools);
   const liveQueries = new LiveQuerySubscriptions({
     queries,
     completeness,
     clock,
   });
-  return { catalog, queries, completeness, liveQueries, listing, notices };
+  return {
+    catalog,
+    queries,
+    completeness,
+    loadedPools,
+    liveQueries,
+    listing,
+    notices,
+  };
 }

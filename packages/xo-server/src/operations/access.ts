@@ -16,6 +16,18 @@ export interface CheckedObject {
   readonly object: ViewObject;
 }
 
+/** An object whose rights are checked. */
+export interface RequestedObject {
+  readonly id: string;
+  /** Undefined: it is not known. */
+  readonly entry: CheckedObject | undefined;
+  /** The error for an object that is not known, or that the caller may not read. Default: NO_SUCH_OBJECT. */
+  readonly missing?: (type: string, id: string) => XoError;
+}
+
+const missingByDefault = (type: string, id: string) =>
+  new XoError("NO_SUCH_OBJECT", { type, id });
+
 /** @throws XoError UNAUTHORIZED, FORBIDDEN */
 export function checkLevel(
   { user, permission: held }: Pick<CallContext, "user" | "permission">,
@@ -43,15 +55,12 @@ export function checkSetUp(
 /**
  * Checks a right on an object. An object that the caller may not read is reported
  * as missing.
- * @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
+ * @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, OBJECTS_LOADING, FORBIDDEN with `missingPrivileges`
  */
 export function checkObject(
   { user, permission: held }: Pick<CallContext, "user" | "permission">,
   { action, resource }: Omit<ObjectPermission, "id">,
-  {
-    id,
-    entry,
-  }: { readonly id: string; readonly entry: CheckedObject | undefined },
+  { id, entry, missing = missingByDefault }: RequestedObject,
 ): void {
   const isOne = entry !== undefined && fits(entry.type, resource);
   if (user === undefined) {
@@ -62,10 +71,7 @@ export function checkObject(
   if (isOne && user.isAdmin) return;
   const type = entry?.type ?? resource;
   if (!isOne || !user.rights.may("read", type, entry.object))
-    throw new XoError("NO_SUCH_OBJECT", {
-      type: resource === "*" ? "object" : resource,
-      id,
-    });
+    throw missing(resource === "*" ? "object" : resource, id);
   if (user.rights.may(action, type, entry.object)) return;
   throw new XoError("FORBIDDEN", {
     permission: action,

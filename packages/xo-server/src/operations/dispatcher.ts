@@ -359,10 +359,15 @@ class HandlerCall<S> implements HandlerContext<S> {
   }
 
   check(action: Action, resource: string, id: string): void {
+    const { objects } = this;
     checkObject(
       this,
       { action, resource },
-      { id, entry: this.objects.find(id) },
+      {
+        id,
+        entry: objects.find(id),
+        missing: (type, one) => objects.missing(type, one),
+      },
     );
   }
 

@@ -4,6 +4,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "UNAUTHORIZED",
   "FORBIDDEN",
   "NO_SUCH_OBJECT",
+  "OBJECTS_LOADING",
   "INVALID_PARAMETERS",
   "STORE_UNAVAILABLE",
 ]);

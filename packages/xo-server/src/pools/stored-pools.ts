@@ -8,7 +8,9 @@ import type { Pools } from "./pools.js";
 export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
-  readonly pools: Pick<Pools, "connect" | "disconnect">;
+  readonly pools: Pick<Pools, "connect" | "disconnect" | "created">;
+  /** Called while a pool is connected again; see LoadedPools.hold. */
+  readonly hold: () => () => void;
   /** Deletes the persisted endpoints of the pool of a removed server: addresses, fingerprints. */
   readonly deleteEndpoints: (id: string) => Promise<void>;
   readonly logger: Logger;
@@ -102,6 +104,17 @@ export class StoredPools {
   }
 
   async #apply(id: string): Promise<void> {
+    const { servers, pools, hold } = this.#options;
+    // Its objects are not known meanwhile, but were not deleted.
+    const release = servers.get(id)?.enabled === true ? hold() : undefined;
+    try {
+      await this.#replace(id);
+    } finally {
+      void pools.created().finally(release);
+    }
+  }
+
+  async #replace(id: string): Promise<void> {
     const { servers, pools } = this.#options;
     await pools.disconnect(id);
     this.#problems.delete(id);

@@ -42,7 +42,7 @@ import { RouteTable, type RouteHandler } from "./routing/route-table.js";
 import { parseTraceparent } from "../../telemetry/trace-context.js";
 
 export interface RestApiOptions {
-  readonly objects: Pick<Objects, "catalog" | "queries" | "completeness">;
+  readonly objects: Pick<Objects, "catalog" | "queries" | "loadedPools">;
   readonly operations: readonly Operation[];
   readonly dispatcher: Dispatcher;
   /** Undefined: sign-in is not available. */

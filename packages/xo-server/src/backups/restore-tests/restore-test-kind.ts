@@ -219,7 +219,7 @@ export class RestoreTestKind implements JobKind {
       checkObject(
         { user, permission: "user" },
         { action, resource },
-        { id, entry },
+        { id, entry, missing: (type, one) => objects.missing(type, one) },
       );
     };
     try {

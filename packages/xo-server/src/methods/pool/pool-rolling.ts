@@ -54,7 +54,7 @@ async function rollAs(
   pool: string,
   call: RollingCall,
 ): Promise<void> {
-  const parts = partsFor(work, context);
+  const parts = partsFor(work, context, pool);
   const { objects } = parts;
   const { services } = context;
   const hosts = () => hostsOf({ services, objects }, pool);
@@ -64,9 +64,10 @@ async function rollAs(
 function partsFor(
   work: TaskContext,
   { objects, services }: OperationContext,
+  pool: string,
 ): RollingParts {
   return {
-    objects: objects.forTask(work),
+    objects: objects.forTask(work).ofPool(pool),
     clock: services.clock,
     signal: work.signal,
     work,
@@ -200,7 +201,7 @@ export const poolAbandonRolling = defineOperation({
   rest: action("abandon_rolling", "AbandonRolling"),
   handler: async ({ pool, force = false }, context) => {
     const { objects, task } = context;
-    const parts = partsFor(task, context);
+    const parts = partsFor(task, context, pool);
     await abandonRun(objects.get(pool, "pool"), parts, force);
     return true;
   },

@@ -3,6 +3,7 @@ import { isAlarm } from "./alarms.js";
 import { isInExtent } from "./collection-pages.js";
 import type { Collection } from "./collections.js";
 import {
+  hiddenObject,
   missingObject,
   type Loading,
 } from "../../../objects/missing-object.js";
@@ -11,7 +12,7 @@ import type { Rights } from "../../../rights/rights.js";
 export interface ObjectSources {
   readonly catalog: Pick<Catalog, "get">;
   readonly queries: Pick<Queries, "page">;
-  readonly completeness: Loading;
+  readonly loadedPools: Loading;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -28,13 +29,19 @@ export async function findObject(
   rights: Rights,
 ): Promise<CatalogEntry> {
   const { type } = collection;
-  const missing = missingObject(sources.completeness, type, id);
+  const { loadedPools } = sources;
   const extent = rights.extent("read", type);
-  if (extent === "none") throw missing;
   const entry =
-    sources.catalog.get(id) ?? (await findByUuid(sources, collection, id));
-  if (entry === undefined || !isOf(collection, entry)) throw missing;
-  if (!isInExtent(extent, entry)) throw missing;
+    extent === "none"
+      ? undefined
+      : (sources.catalog.get(id) ??
+        (await findByUuid(sources, collection, id)));
+  const isReadable =
+    entry !== undefined && isOf(collection, entry) && isInExtent(extent, entry);
+  if (entry === undefined && extent !== "none")
+    throw missingObject(loadedPools, type, id);
+  if (!isReadable) throw hiddenObject(loadedPools, type, id);
+  loadedPools.noteFound(id, entry.pool);
   return entry;
 }
 
