@@ -62,6 +62,7 @@ export function createComponents(
     clock,
     label,
     patienceMs,
+    unreachableMs: settings.unreachableMs,
     closing: closing.signal,
     dialer,
   });

@@ -54,6 +54,11 @@ export interface XapiOptions {
   /** Time limit of the call that checks a silent coordinator, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
   readonly probeTimeoutMs?: number;
   /**
+   * Time after which an action that was sent ends with RESULT_UNKNOWN if its pool cannot be reached any more, in
+   * ms: from then on only the log reports that it has arrived. Default 60,000.
+   */
+  readonly unreachableMs?: number;
+  /**
    * Minimum time between two responses of event.from, in ms; XAPI combines changes
    * during that time. Default DEFAULT_THROTTLE_MS.
    */

@@ -31,6 +31,7 @@ export function toSettings(options: XapiOptions) {
     eventTimeoutMs: options.eventTimeoutMs ?? DEFAULT_EVENT_TIMEOUT_MS,
     eventGraceMs: options.eventGraceMs ?? DEFAULT_EVENT_GRACE_MS,
     probeTimeoutMs: options.probeTimeoutMs ?? DEFAULT_PROBE_TIMEOUT_MS,
+    unreachableMs: options.unreachableMs ?? 60_000,
     throttleMs: options.throttleMs ?? DEFAULT_THROTTLE_MS,
     maxValueBytes: options.maxValueBytes ?? 64 * 1024 ** 2,
     maxBodyBytes: options.maxBodyBytes ?? 2 * 1024 ** 3,

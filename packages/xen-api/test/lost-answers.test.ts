@@ -181,6 +181,45 @@ t.test(
   },
 );
 
+t.test(
+  "an action ends a minute after it was sent if its pool cannot be reached any more",
+  async (t) => {
+    for (const method of ["Async.VM.start", "host.call_plugin"]) {
+      let isDown = false;
+      const { clock, pool, xapi, count, arrived } = await setUp(
+        t,
+        method,
+        { silent: true },
+        { more: () => (isDown ? { silent: true } : undefined) },
+      );
+      const call = method.startsWith("Async.")
+        ? xapi.callAsync("VM.start", [], { marks: MARKS })
+        : xapi.call(method, []);
+      let hasEnded = false;
+      const ended = call.catch((error: unknown) => {
+        hasEnded = true;
+        return error;
+      });
+      await arrived();
+      const { socket } = pool.calls.at(-1)!;
+      isDown = true;
+      let seconds = 0;
+      while (!hasEnded && seconds < 300) {
+        clock.advance(1_000);
+        seconds++;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      t.match(await ended, {
+        code: "RESULT_UNKNOWN",
+        message: /has not answered for 60000 ms/,
+      });
+      t.ok(seconds >= 60 && seconds <= 63, `after ${seconds} s`);
+      t.ok(socket.destroyed, "the connection is given up");
+      t.equal(count(), 1, "it was not sent again");
+    }
+  },
+);
+
 for (const [name, reply] of Object.entries({
   "never comes": { silent: true },
   "is lost with its connection": { cut: true },

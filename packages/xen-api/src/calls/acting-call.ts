@@ -37,6 +37,7 @@ export async function callActing(
 ): Promise<unknown> {
   const { executor, settings, logger, label } = parts;
   const { signal, timeoutMs, priority = "call" } = options;
+  const until = settings.clock.now() + settings.unreachableMs;
   let isSent = false;
   try {
     return await executor.value({
@@ -57,7 +58,9 @@ export async function callActing(
     if (!isSent || !isAnswerLost(error)) throw error;
     const lookup = visibleResult(method, params);
     const found =
-      lookup === undefined ? undefined : await search(parts, lookup, signal);
+      lookup === undefined
+        ? undefined
+        : await search(parts, lookup, { until, signal });
     if (found === undefined) {
       // The call was answered: the error is the result.
       if (!isAnswerMissing(error)) throw error;
@@ -71,23 +74,41 @@ export async function callActing(
   }
 }
 
+/**
+ * Timeout of a call that looks for a result, in ms; not positive: the pool cannot be reached, and it has been waited for
+ * long enough.
+ * @param limitMs while it is reached
+ * @param until end of the wait for a session, in monotonic ms
+ */
+export function searchTimeoutMs(
+  { session, settings: { clock } }: XapiComponents,
+  limitMs: number,
+  until: number,
+): number {
+  return session.current === undefined
+    ? Math.min(limitMs, until - clock.now())
+    : limitMs;
+}
+
 /** @returns undefined: the result is not there, or the pool cannot be read */
 async function search(
-  { executor, settings: { clock } }: XapiComponents,
+  parts: XapiComponents,
   lookup: ResultLookup,
-  signal: AbortSignal | undefined,
+  {
+    until,
+    signal,
+  }: { readonly until: number; readonly signal: AbortSignal | undefined },
 ): Promise<FoundResult | undefined> {
+  const { executor, settings } = parts;
+  const { clock } = settings;
+  let timeoutMs = LOOKUP_TIMEOUT_MS;
   const read = (method: string, params: readonly unknown[]) =>
-    executor.value({
-      method,
-      params,
-      signal,
-      priority: "call",
-      timeoutMs: LOOKUP_TIMEOUT_MS,
-    });
+    executor.value({ method, params, signal, priority: "call", timeoutMs });
   let failures = 0;
   for (let misses = 0; misses < MAX_LOOKUPS && failures < MAX_LOOKUPS;) {
     if (misses + failures > 0) await pause(clock, LOOKUP_PAUSE_MS, signal);
+    timeoutMs = searchTimeoutMs(parts, LOOKUP_TIMEOUT_MS, until);
+    if (timeoutMs <= 0) return undefined;
     try {
       const found = await lookup(read);
       if (found !== undefined) return found;

@@ -9,7 +9,7 @@ import {
 } from "@xo-server/model";
 import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
-import type { Address } from "../http/address.js";
+import { addressName, type Address } from "../http/address.js";
 import type { Dialer } from "../http/dialer.js";
 import { createDeadline } from "../rpc/deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
@@ -77,6 +77,8 @@ export interface CallExecutorOptions {
    * coordinator answers at all, in ms.
    */
   readonly patienceMs: number;
+  /** Time after which a call that acts is given up while there is no session, in ms. */
+  readonly unreachableMs: number;
   /** Aborted when the client is disconnected: nothing is sent from then on. */
   readonly closing: AbortSignal;
   /** Finds out whether packets to and from a member are dropped, if there is another way to it. */
@@ -236,7 +238,8 @@ export class CallExecutor {
   }
 
   /**
-   * While the answer is overdue, it is checked whether the coordinator answers at all.
+   * While the answer is overdue, it is checked whether the coordinator answers at all. A call that acts
+   * is given up when it has not done so for long enough: its connection may stay silent for a quarter of an hour.
    * @param onOtherWay called now and then while the member is reached in another way
    */
   async #sendWatched(
@@ -252,13 +255,19 @@ export class CallExecutor {
       void session.probe(connected, error);
     }, ms);
     const stopChecking = this.#checkMember(connected.address, onOtherWay);
+    const { signal, stop: stopWaiting } = this.#whileReachable(
+      request,
+      connected.address,
+    );
     const stop = () => {
       clock.clearTimeout(probing);
       stopChecking();
+      stopWaiting();
     };
     try {
       return await rpc.send({
         ...request,
+        signal,
         onAnswerStart() {
           stop();
           onAnswerStart?.();
@@ -267,6 +276,37 @@ export class CallExecutor {
     } finally {
       stop();
     }
+  }
+
+  /** @returns a signal that is also aborted, with UNREACHABLE, when the call is given up, and a function that ends that */
+  #whileReachable(
+    { signal, isIdempotent }: RpcRequest,
+    address: Address,
+  ): { readonly signal: AbortSignal | undefined; readonly stop: () => void } {
+    if (isIdempotent === true) return { signal, stop: () => undefined };
+    const { clock, session, unreachableMs: ms } = this.#options;
+    const lost = new AbortController();
+    const check = () => {
+      if (session.current !== undefined)
+        timer = clock.setTimeout(check, CHECK_MS);
+      else
+        lost.abort(
+          new XoError("UNREACHABLE", {
+            address: addressName(address),
+            reason: `it has not answered for ${ms} ms (unreachableMs)`,
+          }),
+        );
+    };
+    let timer = clock.setTimeout(check, ms);
+    return {
+      signal:
+        signal === undefined
+          ? lost.signal
+          : AbortSignal.any([signal, lost.signal]),
+      stop() {
+        clock.clearTimeout(timer);
+      },
+    };
   }
 
   /**

@@ -11,7 +11,7 @@ interface Expected {
 }
 
 /** Time limit of reading all tasks, in ms. */
-const SEARCH_MS = 60_000;
+export const SEARCH_MS = 60_000;
 
 /** Finds tasks by their marks: those of calls whose answers are lost. */
 export class MarkedTasks {
@@ -39,12 +39,15 @@ export class MarkedTasks {
   }
 
   /** Reads all tasks of the pool. @returns undefined: none has these marks. @throws XapiError, XoError */
-  async search(marks: TaskMarks): Promise<string | undefined> {
+  async search(
+    marks: TaskMarks,
+    timeoutMs = SEARCH_MS,
+  ): Promise<string | undefined> {
     const all = (await this.#executor.value({
       method: "task.get_all_records",
       params: [],
       priority: "call",
-      timeoutMs: SEARCH_MS,
+      timeoutMs,
     })) as Readonly<Record<string, unknown>>;
     return Object.entries(all).find(([, task]) =>
       includes(toTaskMarks(task), marks),

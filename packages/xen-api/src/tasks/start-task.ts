@@ -2,9 +2,13 @@ import { randomUUID } from "node:crypto";
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { XapiComponents } from "../components.js";
-import { isAnswerLost, isAnswerMissing } from "../calls/acting-call.js";
+import {
+  isAnswerLost,
+  isAnswerMissing,
+  searchTimeoutMs,
+} from "../calls/acting-call.js";
 import { CALL_MARK } from "../calls/creation-mark.js";
-import type { TaskMarks } from "./marked-tasks.js";
+import { SEARCH_MS, type TaskMarks } from "./marked-tasks.js";
 import type { AsyncCallOptions } from "../xapi.js";
 
 /**
@@ -38,6 +42,8 @@ export async function startTask(
   options: AsyncCallOptions,
 ): Promise<string> {
   const marks = marksOf(options);
+  const { clock, unreachableMs } = parts.settings;
+  const until = clock.now() + unreachableMs;
   let isSent = false;
   const late = new AbortController();
   let stop = () => undefined as void;
@@ -62,7 +68,7 @@ export async function startTask(
     return await Promise.race([answer, found]);
   } catch (error) {
     if (!isSent || !isAnswerLost(error)) throw error;
-    const ref = await search(parts, marks, found);
+    const ref = await search(parts, { marks, found, until });
     if (ref === undefined) {
       // The call was answered: the error is the result.
       if (!isAnswerMissing(error)) throw error;
@@ -128,16 +134,27 @@ function endLate(
 
 /** Looks for the task. @returns undefined: there is none, or the pool cannot be read */
 async function search(
-  { marked, settings: { clock } }: XapiComponents,
-  marks: NonNullable<AsyncCallOptions["marks"]>,
-  found: Promise<string>,
+  parts: XapiComponents,
+  {
+    marks,
+    found,
+    until,
+  }: {
+    readonly marks: TaskMarks;
+    readonly found: Promise<string>;
+    readonly until: number;
+  },
 ): Promise<string | undefined> {
+  const { marked, settings } = parts;
+  const { clock } = settings;
   let failures = 0;
   for (let lists = 0; lists < SEARCHES && failures <= SEARCHES;) {
     if (lists + failures > 0)
       await Promise.race([found, pause(clock, SEARCH_AGAIN_MS)]);
+    const timeoutMs = searchTimeoutMs(parts, SEARCH_MS, until);
+    if (timeoutMs <= 0) return undefined;
     try {
-      const ref = await Promise.race([found, marked.search(marks)]);
+      const ref = await Promise.race([found, marked.search(marks, timeoutMs)]);
       if (ref !== undefined) return ref;
       lists++;
     } catch {

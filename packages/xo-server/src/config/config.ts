@@ -260,6 +260,10 @@ const Xapi = section("Connections to pools (XAPI).", {
     DEFAULT_PROBE_TIMEOUT_MS,
     "Timeout of this check, in ms; without an answer the other hosts of the pool are tried. With the defaults a silent coordinator is detected after 13 s and replaced after 18 s.",
   ),
+  unreachableMs: milliseconds(
+    60_000,
+    "An action that was sent to a pool that cannot be reached any more ends with RESULT_UNKNOWN after this time, in ms; the log reports it if it has arrived. Its answer is waited for while the pool is reached.",
+  ),
   maxConcurrentCalls: count(
     8,
     "Maximum number of concurrent calls to one pool.",
