@@ -1,3 +1,4 @@
+import { loaded } from "../src/objects/missing-object.js";
 import {
   compileFilter,
   parseFilter,
@@ -62,7 +63,7 @@ export class FakeObjects {
         count: async (request: PageRequest) =>
           (await this.#page(request)).total,
       },
-      completeness: { isStarting: false },
+      loadedPools: loaded,
     };
     return fake as unknown as RestApiOptions["objects"];
   }

@@ -4,20 +4,12 @@ import type { PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 import { copyTables } from "./postgres-copy.js";
-import { listenToPostgres } from "./postgres-listener.js";
+import { KEEP_ALIVE, listenToPostgres } from "./postgres-listener.js";
 
 /** One for the writer, the others for readers. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
-/**
- * How PostgreSQL finds out that a server is gone whose machine has no power or no network: nothing
- * closes its connections, and without this its locks would be held for two hours, so that no other
- * server could write, renew a lease, or migrate the database.
- */
-const KEEP_ALIVE = `set tcp_keepalives_idle = 5;
-set tcp_keepalives_interval = 2;
-set tcp_keepalives_count = 3;`;
 /** A frozen server, whose system answers: its transaction is rolled back, in ms. */
 const IDLE_TRANSACTION_MS = 5_000;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
