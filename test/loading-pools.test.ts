@@ -3,7 +3,7 @@ import { startPool } from "@xo-server/xapi-sim";
 import t from "tap";
 import { ApiSession, PASSWORD } from "./api-session.js";
 import { startControlled } from "./controlled-pools.js";
-import { freePort } from "./free-port.js";
+import { fixedPort } from "@xo-server/store/conformance";
 import { RunningProgram } from "./running-program.js";
 import { simulate } from "./simulated.js";
 
@@ -56,7 +56,7 @@ t.test(
   async (t) => {
     const [reached] = await simulate(t, "--hosts", "1", "--vms", "12");
     const { url, password } = reached!;
-    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const nowhere = `http://127.0.0.1:${await fixedPort()}`;
     const cwd = t.testdir({
       "config.yaml": `pools:
   - { label: A, hosts: ["${url}"], password: ${password} }

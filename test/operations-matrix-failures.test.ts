@@ -222,7 +222,7 @@ async function failedRollback(
   pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
   pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 99 });
   const { error } = await api.call("vm.create", order);
-  t.match(error?.message, /^SR_FULL.*not cleaned up: OpaqueRef/);
+  t.match(error?.message, /^SR_FULL.*not cleaned up: disk OpaqueRef/);
   pool.injectedErrors.clear();
   const leftDisks = async () =>
     (await api.all({ type: "VDI" })).filter(({ name_label }) =>

@@ -29,10 +29,23 @@ export class Rollback {
    */
   async run(xapi: Xapi): Promise<string[]> {
     const failed = await runAll(this.#steps, xapi);
+    const parts = failed.flatMap(({ error }) => this.#partsOf(error));
+    const again = failed.filter(({ error }) => !isLeftBehind(error));
     // Nothing has changed since the last step failed.
-    const isLastAlone = failed[0]?.undo === this.#steps.at(-1)?.undo;
-    const left = isLastAlone ? failed : await runAll(failed, xapi);
-    return left.map(({ what, error }) => nameLeft(what, error));
+    const isLastAlone = again[0]?.undo === this.#steps.at(-1)?.undo;
+    const left = isLastAlone ? again : await runAll(again, xapi);
+    return [...parts, ...left.map(({ what }) => what)];
+  }
+
+  /** Parts of an object that could not be deleted with it, unless all of them have steps of their own. */
+  #partsOf(error: unknown): string[] {
+    if (!isLeftBehind(error)) return [];
+    const left = String(error.data["left"]);
+    const refs = left.match(/OpaqueRef:[\w-]+/g) ?? [];
+    const haveSteps =
+      refs.length > 0 &&
+      refs.every((ref) => this.#steps.some(({ what }) => what.endsWith(ref)));
+    return haveSteps ? [] : [left];
   }
 }
 
@@ -74,10 +87,9 @@ export async function withRollback<T>(
   }
 }
 
-/** If only parts could not be deleted, their names. */
-function nameLeft(what: string, error: unknown): string {
-  const isPart = error instanceof XoError && error.code === "LEFT_BEHIND";
-  return isPart ? String(error.data["left"]) : what;
+/** Whether only parts of an object could not be deleted. */
+function isLeftBehind(error: unknown): error is XoError {
+  return error instanceof XoError && error.code === "LEFT_BEHIND";
 }
 
 /**
