@@ -7,7 +7,8 @@ import { FakeServer, settled } from "./fake-server.js";
 
 const empty = { server: {}, pools: {}, totals: { objects: 0 } };
 
-function started() {
+/** @param isReachable whether the server answers outside of the connection */
+function started(isReachable?: () => Promise<boolean>) {
   const clock = new FakeClock();
   const server = new FakeServer();
   const views: StatusView[] = [];
@@ -19,6 +20,7 @@ function started() {
   });
   new StatusFeed(connection, {
     clock,
+    ...(isReachable && { isReachable }),
     onView: (view) => views.push(view),
   });
   connection.start();
@@ -27,8 +29,8 @@ function started() {
 }
 
 /** Connected, with the status of revision 7. */
-async function live() {
-  const all = started();
+async function live(isReachable?: () => Promise<boolean>) {
+  const all = started(isReachable);
   all.server.last.accept();
   all.server.last.answer({ revision: 7, status: empty });
   await settled();
@@ -153,6 +155,79 @@ t.test(
     t.equal(server.connections[0]!.closedByClient, true);
   },
 );
+
+/** Connected, with a large answer on a slow network, in front of all other messages. */
+async function withLargeAnswer(isReachable: () => Promise<boolean>) {
+  const all = await live(isReachable);
+  let answered: unknown;
+  void all.connection.call("query.columns").then(
+    (result) => (answered = result),
+    () => undefined,
+  );
+  const { id } = all.server.last.requests.at(-1)!;
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      all.clock.pass(1_000);
+      await settled();
+    }
+  };
+  return { ...all, pass, largeId: id, answered: () => answered };
+}
+
+t.test(
+  "a large answer on a slow network does not count as a lost connection",
+  async (t) => {
+    const { server, pass, largeId, answered, view } = await withLargeAnswer(
+      async () => true,
+    );
+    await pass(60_000);
+    t.equal(view().connection.name, "open");
+    t.equal(server.connections.length, 1);
+    t.match(
+      server.last.requests.map(({ method }) => method),
+      ["status.subscribe", "query.columns", "status.subscribe"],
+      "it asks once",
+    );
+    server.last.say({ jsonrpc: "2.0", id: largeId, result: "large" });
+    server.last.answer({
+      revision: 9,
+      status: { ...empty, totals: { objects: 6 } },
+    });
+    await settled();
+    await pass(1_000);
+    t.equal(answered(), "large");
+    t.equal(objects(view()), 6);
+  },
+);
+
+t.test(
+  "the connection is closed if the server is not reachable by other requests either",
+  async (t) => {
+    const { pass, server } = await withLargeAnswer(async () => false);
+    await pass(24_000);
+    t.equal(server.connections[0]!.closedByClient, false);
+    await pass(2_000);
+    t.equal(server.connections[0]!.closedByClient, true);
+  },
+);
+
+t.test(
+  "a connection that delivers nothing for two minutes is closed, also if the server is reachable",
+  async (t) => {
+    const { pass, server } = await withLargeAnswer(async () => true);
+    await pass(110_000);
+    t.equal(server.connections[0]!.closedByClient, false);
+    await pass(20_000);
+    t.equal(server.connections[0]!.closedByClient, true);
+  },
+);
+
+t.test("without other calls a silent connection is closed", async (t) => {
+  const { clock, view } = await live(async () => true);
+  clock.pass(25_000);
+  await settled();
+  t.equal(view().connection.name, "waiting");
+});
 
 t.test(
   "a server that refuses sends the reason, and is tried again",

@@ -69,6 +69,7 @@ export class JsonRpcClient {
   #attempt = 0;
   #timer: unknown;
   #nextId = 1;
+  #receivedAt: number | undefined;
   readonly #pending = new Map<number, Pending>();
 
   constructor(options: JsonRpcClientOptions) {
@@ -98,6 +99,16 @@ export class JsonRpcClient {
     this.#dropSocket("the client was stopped");
     this.#attempt = 0;
     this.#enter({ name: "idle" });
+  }
+
+  /** Number of calls without an answer. */
+  get pendingCalls(): number {
+    return this.#pending.size;
+  }
+
+  /** Time of the last message of the server, in ms of the clock; undefined: none on this connection. */
+  get receivedAt(): number | undefined {
+    return this.#receivedAt;
   }
 
   /** Connects immediately instead of after the back-off. */
@@ -139,6 +150,7 @@ export class JsonRpcClient {
     const { clock, openSocket, timeoutMs, url } = this.#options;
     clock.clearTimeout(this.#timer);
     this.#attempt += 1;
+    this.#receivedAt = undefined;
     this.#enter({ name: "connecting", attempt: this.#attempt });
     const epoch = ++this.#epoch;
     const ifCurrent =
@@ -167,6 +179,7 @@ export class JsonRpcClient {
   }
 
   #received(text: string): void {
+    this.#receivedAt = this.#options.clock.now();
     const message = readMessage(text);
     if (message.kind === "bad") {
       this.#lost("the server sent what is not JSON-RPC");

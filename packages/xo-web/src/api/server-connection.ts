@@ -43,6 +43,16 @@ export class ServerConnection {
     return this.#client.state;
   }
 
+  /** Number of calls without an answer. */
+  get pendingCalls(): number {
+    return this.#client.pendingCalls;
+  }
+
+  /** Time of the last message of the server, in ms of the clock; undefined: none on this connection. */
+  get receivedAt(): number | undefined {
+    return this.#client.receivedAt;
+  }
+
   readonly call: Call = (...call) => this.#client.call(...call);
 
   start(): void {

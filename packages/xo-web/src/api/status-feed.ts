@@ -25,12 +25,20 @@ export interface StatusView {
   readonly refusal: string | undefined;
 }
 
-/** Without an answer to `status.subscribe` for this time, the feed reconnects. */
+/** Without an answer to `status.subscribe` for this time, the feed reconnects unless a large answer may be in front of it. */
 const ANSWER_MS = 10_000;
+
+/** Without any message for this time, the feed reconnects. */
+const LONGEST_ANSWER_MS = 120_000;
 
 export interface StatusFeedOptions {
   readonly onView: (view: StatusView) => void;
   readonly clock?: MonotonicClock;
+  /**
+   * Whether the server answers a request outside of the connection. All messages share one
+   * socket: on a slow network a large answer delays the others. Default: never.
+   */
+  readonly isReachable?: () => Promise<boolean>;
   /** Minimum time between two views. A change of the connection is reported immediately. */
   readonly pauseMs?: number;
   /** Without a status for this time, the feed subscribes again. */
@@ -45,6 +53,7 @@ export class StatusFeed {
   readonly #connection: ServerConnection;
   readonly #clock: MonotonicClock;
   readonly #onView: (view: StatusView) => void;
+  readonly #isReachable: () => Promise<boolean>;
   readonly #pauseMs: number;
   readonly #silenceMs: number;
   readonly #removeListeners: readonly (() => void)[];
@@ -60,6 +69,8 @@ export class StatusFeed {
   #lastNotified = Number.NEGATIVE_INFINITY;
   #notifyTimer: unknown;
   #silenceTimer: unknown;
+  /** Of the current subscription. */
+  #answerTimer: unknown;
 
   /** Create it before the connection starts. */
   constructor(
@@ -67,6 +78,7 @@ export class StatusFeed {
     {
       onView,
       clock = monotonicClock,
+      isReachable = () => Promise.resolve(false),
       pauseMs = 250,
       silenceMs = 15_000,
     }: StatusFeedOptions,
@@ -76,6 +88,7 @@ export class StatusFeed {
     this.#pauseMs = pauseMs;
     this.#silenceMs = silenceMs;
     this.#clock = clock;
+    this.#isReachable = isReachable;
     this.#removeListeners = [
       connection.onState((state) => {
         this.#connectionChanged(state);
@@ -89,6 +102,7 @@ export class StatusFeed {
   stop(): void {
     for (const remove of this.#removeListeners) remove();
     this.#clock.clearTimeout(this.#silenceTimer);
+    this.#clock.clearTimeout(this.#answerTimer);
     this.#clock.clearTimeout(this.#notifyTimer);
   }
 
@@ -98,19 +112,24 @@ export class StatusFeed {
     if (!isOpen) this.#isSubscribing = false;
     this.#notifyNow();
     if (isOpen) void this.#subscribe();
-    else this.#clock.clearTimeout(this.#silenceTimer);
+    else {
+      this.#clock.clearTimeout(this.#silenceTimer);
+      this.#clock.clearTimeout(this.#answerTimer);
+    }
   }
 
   async #subscribe(): Promise<void> {
     if (this.#isSubscribing) return;
     this.#isSubscribing = true;
+    this.#limitAnswer();
     try {
       const answer = await this.#connection.call(
         "status.subscribe",
         {},
-        ANSWER_MS,
+        LONGEST_ANSWER_MS,
       );
       this.#isSubscribing = false;
+      this.#clock.clearTimeout(this.#answerTimer);
       this.#apply(answer);
     } catch (error) {
       // A lost connection has already reset this, and a new one may be subscribing.
@@ -123,6 +142,33 @@ export class StatusFeed {
       };
       this.#connection.reconnect(reason);
     }
+  }
+
+  #limitAnswer(): void {
+    this.#clock.clearTimeout(this.#answerTimer);
+    const timer = this.#clock.setTimeout(() => {
+      void this.#checkConnection(timer);
+    }, ANSWER_MS);
+    this.#answerTimer = timer;
+  }
+
+  /** @param timer of the subscription that has no answer */
+  async #checkConnection(timer: unknown): Promise<void> {
+    const isDelayed = this.#mayBeDelayed() && (await this.#isReachable());
+    // Answered, lost or stopped meanwhile.
+    if (timer !== this.#answerTimer || !this.#isSubscribing) return;
+    if (isDelayed) this.#limitAnswer();
+    else this.#connection.reconnect("status.subscribe: no answer");
+  }
+
+  /** Whether a large answer can be in front of that to `status.subscribe`. */
+  #mayBeDelayed(): boolean {
+    const { pendingCalls, receivedAt } = this.#connection;
+    return (
+      pendingCalls > 1 &&
+      receivedAt !== undefined &&
+      this.#clock.now() - receivedAt < LONGEST_ANSWER_MS
+    );
   }
 
   #notified(params: Json): void {

@@ -18,6 +18,7 @@ export function useConnection(): {
   });
   const connection = new ServerConnection({ url: socketUrl() });
   const feed = new StatusFeed(connection, {
+    isReachable,
     onView: (next) => {
       view.value = next;
     },
@@ -48,6 +49,19 @@ export function useConnection(): {
       connection.start();
     },
   };
+}
+
+/** Longest time of a request that shows whether the server is reachable, in ms. */
+const PING_MS = 10_000;
+
+async function isReachable(): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(PING_MS);
+    const url = new URL("rest/v0/ping", document.baseURI);
+    return (await fetch(url, { signal, cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
 }
 
 function socketUrl(): string {

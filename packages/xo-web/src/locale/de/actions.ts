@@ -347,6 +347,8 @@ export const actions: Messages["actions"] = {
   typeIt: "Zum Bestätigen {name} eingeben",
   choose: "Auswählen…",
   searchObject: "Zum Suchen tippen",
+  moreObjects: "{n} weitere: Tippen schränkt die Suche ein.",
+  noObject: "Keine passenden Objekte",
   missing: "Erforderlich",
   tooSmall: "Mindestens {least}",
   tooLarge: "Höchstens {most}",

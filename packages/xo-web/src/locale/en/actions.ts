@@ -337,6 +337,8 @@ export const actions = {
   typeIt: "Type {name} to confirm",
   choose: "Select…",
   searchObject: "Type to search",
+  moreObjects: "{n} more: type to narrow the search.",
+  noObject: "No matching objects",
   missing: "Required",
   tooSmall: "At least {least}",
   tooLarge: "At most {most}",
