@@ -125,6 +125,10 @@ export class FakeCatalog {
     return this.#things.find((thing) => thing?.id === id);
   }
 
+  poolOf(id: string): string | undefined {
+    return this.get(id) && "p";
+  }
+
   readonly feed = this.#feed();
 
   #feed() {
