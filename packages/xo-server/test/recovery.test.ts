@@ -147,6 +147,29 @@ function auditInto(outcomes: string[]) {
   });
 }
 
+/** The tasks of a server. */
+function openTasks(
+  t: Test,
+  owner: string,
+  {
+    clock,
+    store,
+    stepStore,
+  }: { clock: FakeClock; store: FakeTaskStore; stepStore: FakeStepStore },
+) {
+  const steps = new StepJournal({
+    store: stepStore.store,
+    seals: fakeSeals,
+    clock,
+    logger: quiet,
+  });
+  const tasks = new Tasks({ store, steps, clock, owner, logger: quiet });
+  t.teardown(() => {
+    tasks.stop();
+  });
+  return { tasks, steps };
+}
+
 /** Servers, one after the other, over the same store and pool. */
 function setUp(t: Test, extra: Partial<Operation> = {}) {
   const clock = new FakeClock();
@@ -156,19 +179,8 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const audit: string[] = [];
   let users: AuthenticatedUser | undefined = person();
   const operation = { ...OPERATION, ...extra };
-  const open = (owner = "here") => {
-    const steps = new StepJournal({
-      store: stepStore.store,
-      seals: fakeSeals,
-      clock,
-      logger: quiet,
-    });
-    const tasks = new Tasks({ store, steps, clock, owner, logger: quiet });
-    t.teardown(() => {
-      tasks.stop();
-    });
-    return { tasks, steps };
-  };
+  const open = (owner = "here") =>
+    openTasks(t, owner, { clock, store, stepStore });
   const begin = async (
     { tasks }: ReturnType<typeof open>,
     run: (xapi: () => Xapi, work: TaskContext) => Promise<unknown>,

@@ -30,6 +30,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as it is produced; the headers must hold its Content-Length. */
   readonly body?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** The server may carry it out twice: it changes nothing there. Its body is an array. Default: false. */
+  readonly isRepeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,20 +65,20 @@ export class HttpClient {
   }
 
   /**
-   * Sends a request, its body included. It is sent again if the server had closed an unused connection,
-   * and the body is an array.
+   * Sends a request, its body included. A repeatable one is sent again if the server had closed an unused
+   * connection.
    * @returns the response, whose body has not been read; any status
    * @throws RepositoryError `transfer-failed`, `untrusted`
    */
   async send(request: HttpRequest): Promise<IncomingMessage> {
-    const { body = [], signal } = request;
+    const { isRepeatable = false, signal } = request;
     for (;;)
       try {
         return await this.#send(request);
       } catch (error) {
         signal?.throwIfAborted();
         // Each time one unused connection less is left.
-        if (error instanceof StaleConnection && Array.isArray(body)) continue;
+        if (error instanceof StaleConnection && isRepeatable) continue;
         throw this.failure(
           error instanceof StaleConnection ? error.cause : error,
         );

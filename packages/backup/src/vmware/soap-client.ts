@@ -125,6 +125,8 @@ export class SoapClient {
         soapaction: `"urn:vim25/${VERSION}"`,
       },
       body: [body],
+      // The others begin tasks.
+      isRepeatable: !method.endsWith("_Task"),
       signal,
     });
     this.#keepCookie(response);
@@ -146,6 +148,7 @@ export class SoapClient {
         ...this.#session(),
         ...(range !== undefined && { range }),
       },
+      isRepeatable: true,
       signal: this.#signal,
     });
   }

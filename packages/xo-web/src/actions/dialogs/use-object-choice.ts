@@ -29,6 +29,55 @@ function hostOf({ type, $container, $pool }: ObjectRow): string | undefined {
   return isLocal && $container !== $pool ? $container : undefined;
 }
 
+/** The query of all objects that can be chosen. */
+function toRequest({
+  type,
+  filter,
+  fields = ["id", "name_label"],
+}: ObjectChoiceOptions) {
+  const ofSr = type === "SR" ? ["$container", "$pool"] : [];
+  return {
+    type,
+    ...(filter === undefined ? {} : { filter }),
+    fields: [...new Set([...fields, "type", ...ofSr])],
+    sort: [{ by: "name_label" }],
+  };
+}
+
+/** Labels of objects: name, host of a local SR, and further text. */
+function useLabels(
+  options: () => ObjectChoiceOptions,
+  rows: () => readonly ObjectRow[],
+): (row: ObjectRow) => string {
+  const names = useNames();
+  watchEffect(() => {
+    for (const row of rows()) {
+      const host = hostOf(row);
+      if (host !== undefined) names.request("host", host);
+    }
+  });
+  return (row) => {
+    const about = [names.get(hostOf(row) ?? ""), options().more?.(row)]
+      .filter(Boolean)
+      .join(" · ");
+    const { id, name_label: name } = row;
+    // The id is shown only for an object without a name.
+    if (name === undefined || name === "") return about || id;
+    return about === "" ? name : `${name} · ${about}`;
+  };
+}
+
+/** The default SR of the pool of the options, if there is one. */
+function useDefaultSr(options: () => ObjectChoiceOptions) {
+  const { rows } = useObjects<Pool>(() => {
+    const { defaultOf } = options();
+    return defaultOf === undefined
+      ? undefined
+      : { type: "pool", ids: [defaultOf], fields: ["id", "default_SR"] };
+  });
+  return computed(() => rows.value[0]?.default_SR);
+}
+
 /**
  * The objects that can be chosen. If only one matches, or it is the default SR, it is chosen.
  * @param search the words that the user has typed, if there are many objects
@@ -39,21 +88,7 @@ export function useObjectChoice(
   search: Ref<string>,
 ) {
   const isSearched = ref(false);
-  const request = computed(() => {
-    const { type, filter, fields = ["id", "name_label"] } = options();
-    return {
-      type,
-      ...(filter === undefined ? {} : { filter }),
-      fields: [
-        ...new Set([
-          ...fields,
-          "type",
-          ...(type === "SR" ? ["$container", "$pool"] : []),
-        ]),
-      ],
-      sort: [{ by: "name_label" }],
-    };
-  });
+  const request = computed(() => toRequest(options()));
   const { rows, total, state } = useObjects(() => ({
     ...request.value,
     ...(isSearched.value ? { search: search.value.trim() } : {}),
@@ -63,13 +98,7 @@ export function useObjectChoice(
     isSearched.value ||= count > MAX_OPTIONS;
   });
 
-  const { rows: pools } = useObjects<Pool>(() => {
-    const { defaultOf } = options();
-    return defaultOf === undefined
-      ? undefined
-      : { type: "pool", ids: [defaultOf], fields: ["id", "default_SR"] };
-  });
-  const defaultSr = computed(() => pools.value[0]?.default_SR);
+  const defaultSr = useDefaultSr(options);
   /** The chosen object and the default one may not be among those that the search finds. */
   const { rows: known } = useObjects(() => {
     const ids = [model.value, defaultSr.value].filter(
@@ -79,33 +108,18 @@ export function useObjectChoice(
       ? { ...request.value, ids }
       : undefined;
   });
-
-  const names = useNames();
-  watchEffect(() => {
-    for (const row of [...rows.value, ...known.value]) {
-      const host = hostOf(row);
-      if (host !== undefined) names.request("host", host);
-    }
-  });
-
-  /** The id is shown only for an object without a name. */
-  function labelOf(row: ObjectRow): string {
-    const about = [names.get(hostOf(row) ?? ""), options().more?.(row)]
-      .filter(Boolean)
-      .join(" · ");
-    const { id, name_label: name } = row;
-    if (name === undefined || name === "") return about || id;
-    return about === "" ? name : `${name} · ${about}`;
-  }
+  const all = computed(() => [...known.value, ...rows.value]);
+  const labelOf = useLabels(options, () => all.value);
 
   /** Whether the user has chosen, also nothing. */
   const isChosen = ref(false);
   const proposal = computed(() => {
-    const ids = [...rows.value, ...known.value].map(({ id }) => id);
     const preferred = defaultSr.value ?? "";
-    if (ids.includes(preferred)) return preferred;
+    if (all.value.some(({ id }) => id === preferred)) return preferred;
     const isSingle = rows.value.length === 1 && !isSearched.value;
-    return isSingle && options().isOptional !== true ? ids[0] : undefined;
+    return isSingle && options().isOptional !== true
+      ? rows.value[0]!.id
+      : undefined;
   });
   watchEffect(() => {
     if (!isChosen.value && !model.value && proposal.value !== undefined)
@@ -122,7 +136,7 @@ export function useObjectChoice(
     /** Number of objects that match, but are not listed. */
     moreCount: computed(() => Math.max(0, (total.value ?? 0) - MAX_OPTIONS)),
     nameOf(id: string): string {
-      const row = [...known.value, ...rows.value].find((one) => one.id === id);
+      const row = all.value.find((one) => one.id === id);
       return row === undefined ? "" : labelOf(row);
     },
     choose(id: string): void {
