@@ -12,7 +12,7 @@ import type { SharedRows, SharedSegment } from "./shared-rows.js";
 const BLOCK_BYTES = 64 * 1024;
 /** Up to this length, a loop copies bytes faster than a call. */
 const MAX_SHORT_BYTES = 64;
-/** The fastest: the next ones save a tenth of the memory and take twice the time. */
+/** Higher levels do not compress records further, and take longer. */
 const LEVEL = 1;
 
 /**
