@@ -60,7 +60,7 @@ async function isReachable(): Promise<boolean> {
     const url = new URL("rest/v0/ping", document.baseURI);
     return (await fetch(url, { signal, cache: "no-store" })).ok;
   } catch {
-    // The network, or the limit: both mean that the server is not reached.
+    // No answer in time, or no network: not reachable.
     return false;
   }
 }

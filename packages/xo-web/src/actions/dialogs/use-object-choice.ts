@@ -29,22 +29,84 @@ function hostOf({ type, $container, $pool }: ObjectRow): string | undefined {
   return isLocal && $container !== $pool ? $container : undefined;
 }
 
-/** The query of all objects that can be chosen. */
-function toRequest({
-  type,
-  filter,
-  fields = ["id", "name_label"],
-}: ObjectChoiceOptions) {
-  const ofSr = type === "SR" ? ["$container", "$pool"] : [];
+/**
+ * The objects that can be chosen. If only one matches, or it is the default SR, it is chosen.
+ * @param search the words that the user has typed, if there are many objects
+ */
+export function useObjectChoice(
+  options: () => ObjectChoiceOptions,
+  model: Ref<string | null | undefined>,
+  search: Ref<string>,
+) {
+  const isSearched = ref(false);
+  const request = computed(() => {
+    const { type, filter, fields = ["id", "name_label"] } = options();
+    return {
+      type,
+      ...(filter === undefined ? {} : { filter }),
+      fields: [
+        ...new Set([
+          ...fields,
+          "type",
+          ...(type === "SR" ? ["$container", "$pool"] : []),
+        ]),
+      ],
+      sort: [{ by: "name_label" }],
+    };
+  });
+  const { rows, total, state } = useObjects(() => ({
+    ...request.value,
+    ...(isSearched.value ? { search: search.value.trim() } : {}),
+    limit: MAX_OPTIONS,
+  }));
+  watch(total, (count = 0) => {
+    isSearched.value ||= count > MAX_OPTIONS;
+  });
+
+  const { rows: pools } = useObjects<Pool>(() => {
+    const { defaultOf } = options();
+    return defaultOf === undefined
+      ? undefined
+      : { type: "pool", ids: [defaultOf], fields: ["id", "default_SR"] };
+  });
+  const defaultSr = computed(() => pools.value[0]?.default_SR);
+  /** The chosen object and the default one may not be among those that the search finds. */
+  const { rows: known } = useObjects(() => {
+    const ids = [model.value, defaultSr.value].filter(
+      (id): id is string => typeof id === "string" && id !== "",
+    );
+    return isSearched.value && ids.length > 0
+      ? { ...request.value, ids }
+      : undefined;
+  });
+
+  const labelOf = useLabels(options, () => [...rows.value, ...known.value]);
+  const choose = useProposal(model, () => {
+    const ids = [...rows.value, ...known.value].map(({ id }) => id);
+    const preferred = defaultSr.value ?? "";
+    if (ids.includes(preferred)) return preferred;
+    const isSingle = rows.value.length === 1 && !isSearched.value;
+    return isSingle && options().isOptional !== true ? ids[0] : undefined;
+  });
+
   return {
-    type,
-    ...(filter === undefined ? {} : { filter }),
-    fields: [...new Set([...fields, "type", ...ofSr])],
-    sort: [{ by: "name_label" }],
+    state,
+    /** Whether there are so many objects that the user has to search. */
+    isSearched,
+    options: computed<readonly ObjectOption[]>(() =>
+      rows.value.map((row) => ({ value: row.id, label: labelOf(row) })),
+    ),
+    /** Number of objects that match, but are not listed. */
+    moreCount: computed(() => Math.max(0, (total.value ?? 0) - MAX_OPTIONS)),
+    nameOf(id: string): string {
+      const row = [...known.value, ...rows.value].find((one) => one.id === id);
+      return row === undefined ? "" : labelOf(row);
+    },
+    choose,
   };
 }
 
-/** Labels of objects: name, host of a local SR, and further text. */
+/** @returns the label of an object: its name, and what distinguishes it */
 function useLabels(
   options: () => ObjectChoiceOptions,
   rows: () => readonly ObjectRow[],
@@ -67,81 +129,19 @@ function useLabels(
   };
 }
 
-/** The default SR of the pool of the options, if there is one. */
-function useDefaultSr(options: () => ObjectChoiceOptions) {
-  const { rows } = useObjects<Pool>(() => {
-    const { defaultOf } = options();
-    return defaultOf === undefined
-      ? undefined
-      : { type: "pool", ids: [defaultOf], fields: ["id", "default_SR"] };
-  });
-  return computed(() => rows.value[0]?.default_SR);
-}
-
-/**
- * The objects that can be chosen. If only one matches, or it is the default SR, it is chosen.
- * @param search the words that the user has typed, if there are many objects
- */
-export function useObjectChoice(
-  options: () => ObjectChoiceOptions,
+/** Sets the proposal until the user chooses. @returns chooses an object, or nothing */
+function useProposal(
   model: Ref<string | null | undefined>,
-  search: Ref<string>,
-) {
-  const isSearched = ref(false);
-  const request = computed(() => toRequest(options()));
-  const { rows, total, state } = useObjects(() => ({
-    ...request.value,
-    ...(isSearched.value ? { search: search.value.trim() } : {}),
-    limit: MAX_OPTIONS,
-  }));
-  watch(total, (count = 0) => {
-    isSearched.value ||= count > MAX_OPTIONS;
-  });
-
-  const defaultSr = useDefaultSr(options);
-  /** The chosen object and the default one may not be among those that the search finds. */
-  const { rows: known } = useObjects(() => {
-    const ids = [model.value, defaultSr.value].filter(
-      (id): id is string => typeof id === "string" && id !== "",
-    );
-    return isSearched.value && ids.length > 0
-      ? { ...request.value, ids }
-      : undefined;
-  });
-  const all = computed(() => [...known.value, ...rows.value]);
-  const labelOf = useLabels(options, () => all.value);
-
-  /** Whether the user has chosen, also nothing. */
+  proposal: () => string | undefined,
+): (id: string) => void {
   const isChosen = ref(false);
-  const proposal = computed(() => {
-    const preferred = defaultSr.value ?? "";
-    if (all.value.some(({ id }) => id === preferred)) return preferred;
-    const isSingle = rows.value.length === 1 && !isSearched.value;
-    return isSingle && options().isOptional !== true
-      ? rows.value[0]!.id
-      : undefined;
-  });
   watchEffect(() => {
-    if (!isChosen.value && !model.value && proposal.value !== undefined)
-      model.value = proposal.value;
+    if (isChosen.value || model.value) return;
+    const proposed = proposal();
+    if (proposed !== undefined) model.value = proposed;
   });
-
-  return {
-    state,
-    /** Whether there are so many objects that the user has to search. */
-    isSearched,
-    options: computed<readonly ObjectOption[]>(() =>
-      rows.value.map((row) => ({ value: row.id, label: labelOf(row) })),
-    ),
-    /** Number of objects that match, but are not listed. */
-    moreCount: computed(() => Math.max(0, (total.value ?? 0) - MAX_OPTIONS)),
-    nameOf(id: string): string {
-      const row = all.value.find((one) => one.id === id);
-      return row === undefined ? "" : labelOf(row);
-    },
-    choose(id: string): void {
-      isChosen.value = true;
-      model.value = id || null;
-    },
+  return (id) => {
+    isChosen.value = true;
+    model.value = id || null;
   };
 }
