@@ -301,22 +301,16 @@ t.test(
   async (t) => {
     const requests = new WeakMap<object, number>();
     let connections = 0;
-    const server = createServer((request, response) => {
-      const count = requests.get(request.socket) ?? 0;
-      requests.set(request.socket, count + 1);
-      if (count === 0) connections++;
-      // As if it had closed the connection while the request was on its way.
-      if (count > 0) request.socket.destroy();
-      else request.resume().on("end", () => response.end("answer"));
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    t.teardown(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    const url = new URL(`http://127.0.0.1:${port}`);
+    const url = new URL(
+      await serve(t, (request, response) => {
+        const count = requests.get(request.socket) ?? 0;
+        requests.set(request.socket, count + 1);
+        if (count === 0) connections++;
+        // As if it had closed the connection while the request was on its way.
+        if (count > 0) request.socket.destroy();
+        else request.resume().on("end", () => response.end("answer"));
+      }),
+    );
     const client = new HttpClient({ url, keepAlive: true });
     t.teardown(() => client.close());
     const send = async (isRepeatable: boolean) => {

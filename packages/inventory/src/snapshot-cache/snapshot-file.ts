@@ -1,6 +1,7 @@
 import type { BatchWriters } from "./batch-writers.js";
 import type { CompressedRows } from "../store/compressed-rows.js";
 import type { PoolStore } from "../store/pool-store.js";
+import { hasBlocks } from "../store/store-content.js";
 import type { Priority, Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES } from "./file-head.js";
@@ -85,7 +86,11 @@ export class SnapshotFile {
     const snapshot = await reader.take(poolId, signal);
     this.#generation = snapshot?.generation ?? 0;
     this.#file = snapshot?.file;
-    if (snapshot?.restored !== undefined) await store.untilReadable();
+    if (
+      snapshot?.restored !== undefined &&
+      hasBlocks(snapshot.restored.content)
+    )
+      await store.untilReadable();
     if (signal.aborted) return undefined;
     if (snapshot?.restored !== undefined) {
       store.adopt(snapshot.restored.content);
@@ -105,7 +110,7 @@ export class SnapshotFile {
   ): Promise<SnapshotStatus> {
     const { reader, poolId, store } = this.#options;
     const { status, content } = await reader.readCopy(poolId, copy);
-    await store.untilReadable();
+    if (hasBlocks(content)) await store.untilReadable();
     signal.throwIfAborted();
     store.adopt(content);
     return status;

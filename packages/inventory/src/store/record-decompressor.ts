@@ -1,7 +1,7 @@
 import { ZstdModule } from "@xo-server/zstd";
 import type { CompressedBlock } from "./compressed-rows.js";
 
-/** Decompressed blocks in the cache: 16 MiB when all of them are in use. */
+/** Decompressed blocks in the cache: 18 MiB when all of them are in use. */
 const SLOTS = 256;
 /** Larger blocks, of single large records, are decompressed at each read, in bytes. */
 const MAX_CACHED_BYTES = 128 * 1024;

@@ -16,3 +16,8 @@ export function buffersOf({ segments }: StoreContent): readonly ArrayBuffer[] {
     segments.segments.flatMap((segment) => segment?.buffer ?? []),
   );
 }
+
+/** Whether records of a content are compressed. */
+export function hasBlocks({ segments }: StoreContent): boolean {
+  return segments.segments.some((segment) => segment?.block !== undefined);
+}

@@ -29,17 +29,19 @@ export class Rollback {
    */
   async run(xapi: Xapi): Promise<string[]> {
     const failed = await runAll(this.#steps, xapi);
-    const parts = failed.flatMap(({ error }) => this.#partsOf(error));
+    // Of these the object itself is gone: another attempt would not name its parts.
+    const partly = failed.filter(({ error }) => isLeftBehind(error));
     const again = failed.filter(({ error }) => !isLeftBehind(error));
     // Nothing has changed since the last step failed.
     const isLastAlone = again[0]?.undo === this.#steps.at(-1)?.undo;
     const left = isLastAlone ? again : await runAll(again, xapi);
-    return [...parts, ...left.map(({ what }) => what)];
+    return [...partly, ...left].flatMap(({ what, error }) =>
+      isLeftBehind(error) ? this.#partsOf(error) : [what],
+    );
   }
 
   /** Parts of an object that could not be deleted with it, unless all of them have steps of their own. */
-  #partsOf(error: unknown): string[] {
-    if (!isLeftBehind(error)) return [];
+  #partsOf(error: XoError): string[] {
     const left = String(error.data["left"]);
     const refs = left.match(/OpaqueRef:[\w-]+/g) ?? [];
     const haveSteps =
