@@ -23,9 +23,12 @@ const others = {
   kills: { kills: 50, takeOverP99Ms: 7_000, liveP99Ms: 90 },
   churn: { ownP99Ms: 300, otherP99Ms: 320 },
   renewals: { postgresPercent: 4, rowUpdatesPerSecond: 300 },
-  leases: { postgresPercent: 4, renewalCpuMs: 3 },
+  leases: { leases: 3_000, postgresPercent: 4, renewalCpuMs: 3 },
   fleet: { oneBytes: 2 ** 30, mostBytes: 2 ** 30 },
 };
+
+/** What a short run measures whose database uses less than a tick of the kernel's CPU clock. */
+const idle = { leases: 2, postgresPercent: 0, renewalCpuMs: 0 };
 
 const resultOf = (mode: string, run: object, failure?: string): Result =>
   toResult(
@@ -65,4 +68,9 @@ t.test("a row that was not measured is shown as that", async (t) => {
 t.test("a run that failed is an error of the smoke run", async (t) => {
   t.throws(() => checkShape(sampleReport(rows("no server"))), /no server/);
   t.doesNotThrow(() => checkShape(sampleReport(rows())));
+  t.doesNotThrow(() => checkShape(sampleReport([resultOf("leases", idle)])));
+  t.throws(
+    () => checkShape(sampleReport([resultOf("leases", { leases: 2 })])),
+    /no postgresPercent/,
+  );
 });
