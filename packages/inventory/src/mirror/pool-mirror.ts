@@ -43,7 +43,7 @@ export interface MirrorStatus {
   /** Last error of connection or listing; absent after the next success. */
   readonly lastError?: Error;
   readonly objects: number;
-  /** Number of objects by class. */
+  /** Number of objects by class, counted when it is read. */
   readonly counts: ReadonlyMap<string, number>;
   /** Feed revision of the pool's last change; 0 before the first. */
   readonly revision: number;
@@ -147,6 +147,7 @@ export class PoolMirror {
   status(): MirrorStatus {
     const { state, since, staleSince, lastError, token } = this.#reflector;
     const lastChangeAt = this.#lastChangeAt;
+    const { store } = this;
     return {
       state,
       isLoading: this.#isRestoring || this.#reflector.isFirstListing,
@@ -154,9 +155,11 @@ export class PoolMirror {
       since,
       ...(staleSince === undefined ? {} : { staleSince }),
       ...(lastError === undefined ? {} : { lastError }),
-      objects: this.store.objects,
-      counts: this.store.counts,
-      revision: this.store.revision,
+      objects: store.objects,
+      get counts() {
+        return store.counts;
+      },
+      revision: store.revision,
       ...(lastChangeAt === undefined ? {} : { lastChangeAt }),
       changesPerSecond: this.changesPerSecond,
       ...(token === undefined ? {} : { token }),

@@ -69,6 +69,7 @@ export class XapiPool implements LivePool {
       label: settings.label,
       state: this.#state,
       error: error === undefined ? null : toErrorSummary(error),
+      loadMs: this.#load?.ms ?? null,
     };
   }
 
@@ -90,7 +91,6 @@ export class XapiPool implements LivePool {
       counts: withoutZeros(mirror.counts),
       changesPerSecond: Math.round(mirror.changesPerSecond * 10) / 10,
       lastChangeAt: toIsoOrNull(mirror.lastChangeAt),
-      loadMs: this.#load?.ms ?? null,
       loadBytes: this.#load?.bytes ?? null,
       revision: mirror.revision,
     };

@@ -23,6 +23,8 @@ export class PoolConflicts {
   readonly #inventory: Pick<Inventory, "list">;
   readonly #logger: Logger;
   readonly #identities = new Map<string, Identity>();
+  /** Connections by the UUIDs of their pools and hosts. */
+  readonly #owners = new Map<string, Set<string>>();
 
   constructor(inventory: Pick<Inventory, "list">, logger: Logger) {
     this.#inventory = inventory;
@@ -52,6 +54,7 @@ export class PoolConflicts {
     };
     this.#identities.set(id, identity);
     const before = keyOf(identity);
+    const uuids = uuidsOf(identity);
     // Before the listing, the mirror contains the pool that answered last.
     const mirrored = isListed ? undefined : this.#mirrored(id);
     for (const last of [identity.uuid, mirrored])
@@ -60,39 +63,48 @@ export class PoolConflicts {
     identity.uuid = uuid ?? identity.uuid;
     if (isListed) identity.hosts = this.#hostsOf(id);
     // States change often, identities rarely.
-    if (keyOf(identity) !== before) this.#refresh();
+    if (keyOf(identity) !== before)
+      this.#changeUuids(id, uuids, uuidsOf(identity));
   }
 
   remove(connection: string): void {
-    if (this.#identities.delete(connection)) this.#refresh();
+    const identity = this.#identities.get(connection);
+    if (identity === undefined) return;
+    this.#identities.delete(connection);
+    this.#changeUuids(connection, uuidsOf(identity), []);
   }
 
-  /** Computes all warnings again, and logs new ones. */
-  #refresh(): void {
-    const owners = this.#ownersOfUuids();
-    for (const [id, identity] of this.#identities) {
-      const before = new Set(identity.warnings.map(({ message }) => message));
-      const others = new Set<string>();
-      for (const uuid of uuidsOf(identity))
-        for (const other of owners.get(uuid)!)
-          if (other !== id) others.add(other);
-      identity.warnings = this.#warningsFor(identity, others);
-      for (const { message } of identity.warnings)
-        if (!before.has(message))
-          this.#logger.warn(`${identity.label}: ${message}`);
+  /** Computes the warnings of all connections again that have or had one of these UUIDs. */
+  #changeUuids(
+    id: string,
+    before: readonly string[],
+    after: readonly string[],
+  ): void {
+    for (const uuid of before) this.#owners.get(uuid)?.delete(id);
+    for (const uuid of after)
+      this.#owners.set(uuid, (this.#owners.get(uuid) ?? new Set()).add(id));
+    const concerned = new Set([id]);
+    for (const uuid of [...before, ...after]) {
+      const owners = this.#owners.get(uuid);
+      if (owners?.size === 0) this.#owners.delete(uuid);
+      for (const owner of owners ?? []) concerned.add(owner);
     }
+    for (const one of concerned) this.#refresh(one);
   }
 
-  /** Connections by the UUIDs of their pools and hosts. */
-  #ownersOfUuids(): ReadonlyMap<string, readonly string[]> {
-    const owners = new Map<string, string[]>();
-    for (const [id, identity] of this.#identities)
-      for (const uuid of uuidsOf(identity)) {
-        const known = owners.get(uuid);
-        if (known === undefined) owners.set(uuid, [id]);
-        else known.push(id);
-      }
-    return owners;
+  /** New warnings are logged. */
+  #refresh(id: string): void {
+    const identity = this.#identities.get(id);
+    if (identity === undefined) return;
+    const before = new Set(identity.warnings.map(({ message }) => message));
+    const others = new Set<string>();
+    for (const uuid of uuidsOf(identity))
+      for (const other of this.#owners.get(uuid) ?? [])
+        if (other !== id) others.add(other);
+    identity.warnings = this.#warningsFor(identity, others);
+    for (const { message } of identity.warnings)
+      if (!before.has(message))
+        this.#logger.warn(`${identity.label}: ${message}`);
   }
 
   /** @param others connections with the same UUIDs, of the pool or of hosts */

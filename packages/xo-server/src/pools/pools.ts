@@ -46,7 +46,7 @@ export interface Pools {
   endStart(): void;
   list(): PoolStatus[];
   /** The pools that were connected during the start of the server, and not again since. */
-  listOfStart(): PoolStatus[];
+  listOfStart(): PoolSummary[];
   /** Summaries for checks every second; a full status would count the objects of each class. */
   listSummaries(): PoolSummary[];
   /** @throws XoError NOT_CONNECTED */
@@ -101,7 +101,7 @@ export function createPools(options: PoolsOptions): Pools {
     listOfStart: () =>
       slots
         .filter((slot) => ofStart?.has(slot) ?? true)
-        .map((slot) => slot.status()),
+        .map((slot) => slot.summary()),
     listSummaries: () => slots.map((slot) => slot.summary()),
     xapi(id) {
       const xapi = slots.find((slot) => slot.id === id)?.xapi;
@@ -169,7 +169,13 @@ class PoolSlot {
     const { id, label } = this.#settings;
     const error = this.#error;
     return (
-      this.#pool?.summary() ?? { id, label, state: stateOfUnmade(error), error }
+      this.#pool?.summary() ?? {
+        id,
+        label,
+        state: stateOfUnmade(error),
+        error,
+        loadMs: null,
+      }
     );
   }
 

@@ -1,5 +1,5 @@
 import type { Store } from "@xo-server/store";
-import type { PoolState, PoolStatus } from "./status.js";
+import type { PoolState, PoolSummary } from "./status.js";
 
 /** Response of /health. */
 export interface Health {
@@ -42,9 +42,9 @@ export interface Readiness {
 }
 
 export interface HealthSources {
-  readonly pools: readonly Pick<PoolStatus, "state">[];
+  readonly pools: readonly Pick<PoolSummary, "state">[];
   /** Those of them that were connected during the start. */
-  readonly poolsOfStart: readonly PoolStatus[];
+  readonly poolsOfStart: readonly PoolSummary[];
   readonly store: Store["state"];
   /** See Health. */
   readonly isIsolated: boolean;
@@ -77,6 +77,6 @@ export function toHealth(
   };
 }
 
-function isSettled({ state, loadMs, error }: PoolStatus): boolean {
+function isSettled({ state, loadMs, error }: PoolSummary): boolean {
   return loadMs !== null || error !== null || !STARTING_STATES.has(state);
 }

@@ -81,7 +81,10 @@ export const PoolStatus = Type.Object({
 export type PoolStatus = Static<typeof PoolStatus>;
 
 /** The part of the status of a pool connection that is cheap to read. */
-export type PoolSummary = Pick<PoolStatus, "id" | "label" | "state" | "error">;
+export type PoolSummary = Pick<
+  PoolStatus,
+  "id" | "label" | "state" | "error" | "loadMs"
+>;
 
 export const ServerStatus = Type.Object({
   version: Text,
