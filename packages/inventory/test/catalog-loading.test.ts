@@ -157,14 +157,14 @@ t.test(
     t.equal(table.count, 1, "the first one at once");
     await add("second", "c", "d");
     await add("third", "e");
-    await flushed(inventory, clock, 400);
+    await flushed(inventory, clock, 100);
     await catalog.loaded();
     t.equal(table.count, 1, "without waiting for those that follow");
     const settled = catalog.settled();
-    await flushed(inventory, clock, 100);
+    await flushed(inventory, clock, 50);
     await flushed(inventory, clock);
     await settled;
-    t.equal(table.count, 4, "after half a second");
+    t.equal(table.count, 4, "after 150 ms");
     await add("fourth", "f");
     goOn();
     await until(() => handles[0]!.status().state === "watching");

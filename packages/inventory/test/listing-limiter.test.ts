@@ -204,6 +204,40 @@ t.test("listings begin when readers have what was on disk", async (t) => {
   await listed;
 });
 
+t.test(
+  "what waits for the end of the deferral continues one after the other, as readers are served",
+  async (t) => {
+    const { clock } = createTestInventory();
+    let serve = (): void => undefined;
+    const limiter = createLimiter(
+      clock,
+      () => new Promise((resolve) => (serve = resolve)),
+    );
+    let restored = (): void => undefined;
+    const restoring = limiter.runFirst(
+      () =>
+        new Promise<undefined>(
+          (resolve) => (restored = () => resolve(undefined)),
+        ),
+    );
+    const continued: string[] = [];
+    for (const name of ["a", "b", "c"])
+      void limiter.untilAdmitting().then(() => continued.push(name));
+    await settle();
+    t.same(continued, []);
+    restored();
+    await restoring;
+    await settle();
+    t.same(continued, ["a"]);
+    serve();
+    await settle();
+    t.same(continued, ["a", "b"], "readers have been served");
+    clock.advance(100);
+    await settle();
+    t.same(continued, ["a", "b", "c"], "or after 100 ms");
+  },
+);
+
 t.test("listings begin at once when nothing was on disk", async () => {
   const { clock } = createTestInventory();
   const limiter = createLimiter(clock, () => new Promise(() => undefined));

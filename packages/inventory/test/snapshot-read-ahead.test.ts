@@ -1,4 +1,5 @@
 import * as files from "node:fs/promises";
+import { join } from "node:path";
 import t from "tap";
 import {
   contentOf,
@@ -91,6 +92,48 @@ t.test(
     inventory.addPool("p", pool);
     await settle();
     t.equal(inventory.objects, 0);
+    await inventory.stop();
+  },
+);
+
+/** The real disk, on which opening a file of a pool takes until `goOn` is called. */
+function holdingDisk(poolId: string) {
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const disk: Disk = {
+    ...files,
+    open: async (path, ...rest) => {
+      if (String(path).includes(`/${poolId}/`)) await held;
+      return files.open(path, ...rest);
+    },
+  };
+  return { disk, goOn };
+}
+
+t.test(
+  "a pool with a snapshot is to be connected when all snapshots are read, another one at once",
+  async (t) => {
+    const directory = t.testdir();
+    const pool = await writeSnapshot(directory, 5);
+    await files.cp(join(directory, "p"), join(directory, "slow"), {
+      recursive: true,
+    });
+    const { disk, goOn } = holdingDisk("slow");
+    const { inventory } = createTestInventory({
+      snapshotCache: { directory, key, disk, readAhead: ["slow", "p"] },
+    });
+    pool.setState("connecting");
+    const mayConnect: string[] = [];
+    const handles = ["slow", "p", "new"].map((id) => {
+      const handle = inventory.addPool(id, pool);
+      void handle.mayConnect.then(() => mayConnect.push(id));
+      return handle;
+    });
+    await until(() => handles[1]!.status().staleSince !== undefined);
+    await settle();
+    t.same(mayConnect, ["new"]);
+    goOn();
+    await until(() => mayConnect.length === 3);
     await inventory.stop();
   },
 );

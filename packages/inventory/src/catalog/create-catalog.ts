@@ -67,7 +67,7 @@ const LONGEST_ID = 1_024;
  * the views while other pools are being loaded: each addition makes queries test
  * and sort all rows again.
  */
-const ADD_POOLS_MS = 500;
+const ADD_POOLS_MS = 150;
 
 /**
  * Part of the rows that one flush adds at most, of those that are already there, so that

@@ -21,7 +21,7 @@ import { ViewRows } from "./view-rows.js";
 const ROWS_PER_STEP = 4096;
 
 /** Records of a loaded pool that get a row in one step of the slicer. */
-const RECORDS_PER_STEP = 64;
+const RECORDS_PER_STEP = 16;
 
 export interface FollowedClassOptions {
   readonly view: View;
@@ -86,8 +86,9 @@ export class FollowedClass {
     );
   }
 
+  /** Rows are not up to date, or changes are not published. */
   get isDirty(): boolean {
-    return this.#dirty.length > 0;
+    return this.#dirty.length > 0 || this.#writer.hasUnpublished;
   }
 
   /** Whether any view of this class reads records or ids of another class. */
@@ -168,10 +169,10 @@ export class FollowedClass {
     for (const poolId of inventory.pools) {
       if (loading.has(poolId)) continue;
       const pool = pools.numberOf(poolId);
-      for (const { ref } of inventory.list(className, { poolId })) {
-        const known = rows.findRef(pool, ref);
-        const row = known < 0 ? this.#allocate(pool, ref) : known;
-        if (!rows.has(row, RowFlag.built)) this.#writer.update(row);
+      for (const object of inventory.list(className, { poolId })) {
+        const known = rows.findRef(pool, object.ref);
+        const row = known < 0 ? this.#allocate(pool, object.ref) : known;
+        if (!rows.has(row, RowFlag.built)) this.#writer.update(row, object);
         yield;
       }
     }
@@ -193,16 +194,22 @@ export class FollowedClass {
     yield* this.#finishFlush();
   }
 
-  /** Marks all records of a pool as dirty that has been loaded. */
+  /**
+   * Adds the records of a pool that has been loaded. Rows whose objects have to be built
+   * are only marked as dirty.
+   */
   *addPool(pool: number): Steps {
     const { inventory, pools, rows, view } = this.#context;
     // Rows of an earlier, incomplete listing.
     yield* this.markPool(pool, true);
     const poolId = pools.name(pool);
     let count = 0;
-    for (const { ref } of inventory.list(view.className, { poolId })) {
-      if (rows.findRef(pool, ref) < 0)
-        this.#markDirty(this.#allocate(pool, ref));
+    for (const object of inventory.list(view.className, { poolId })) {
+      if (rows.findRef(pool, object.ref) < 0) {
+        const row = this.#allocate(pool, object.ref);
+        if (this.#writer.isLazy) this.#writer.update(row, object);
+        else this.#markDirty(row);
+      }
       if (++count % RECORDS_PER_STEP === 0) yield;
     }
   }

@@ -24,8 +24,12 @@ export class LazyRecords {
   /** Undefined: there is no such object. */
   find(poolId: string, className: string, ref: Ref): XapiRecord | undefined {
     const object = this.#inventory.getObject(poolId, className, ref);
-    if (object === undefined) return undefined;
-    const record = new (this.#classOf(className))(object, this.#inventory);
+    return object && this.of(object);
+  }
+
+  of(object: StoredObject): XapiRecord {
+    const LazyClass = this.#classOf(object.className);
+    const record = new LazyClass(object, this.#inventory);
     return record as unknown as XapiRecord;
   }
 

@@ -1,6 +1,8 @@
 import type { ViewChange } from "./catalog.js";
+import type { StoredObject } from "../store/stored-object.js";
 import type { ClassContext } from "./class-context.js";
 import { digestOf, EMPTY_DIGEST } from "./digest.js";
+import { RowChanges, type ChangeContent } from "./row-changes.js";
 import { ShadowedRows } from "./shadowed-rows.js";
 import { PatchWriter } from "./patch-writer.js";
 import { readerOf, type RowReader } from "./row-reader.js";
@@ -9,9 +11,6 @@ import { RowFlag } from "./view-row-table.js";
 import { copyOf, type EncodedView } from "./view-encoder.js";
 import type { BuiltView } from "./view-builder.js";
 import type { ViewRows } from "./view-rows.js";
-
-/** Maximum number of changes per frame. A pool that is added results in several frames. */
-const MAX_CHANGES = 2048;
 
 export interface RowWriterOptions {
   readonly context: ClassContext;
@@ -38,25 +37,27 @@ export class RowWriter {
   #pendingRemovals: number[] = [];
   /** Rows that are freed after their removal has been published. */
   #toFree: number[] = [];
-  #changes: ViewChange[] = [];
-  /** Rows that have changed while the feed had no subscriber. */
-  #unlisted: number[] = [];
+  readonly #changes: RowChanges;
   /** False during the initial fill: there are no readers yet. */
   isPublishing = false;
 
   constructor(options: RowWriterOptions) {
     this.#options = options;
     this.#context = options.context;
+    this.#changes = new RowChanges(options);
   }
 
-  /** Updates the row from its record. */
-  update(row: number): void {
-    const { rows, feed } = this.#context;
-    rows.setFlag(row, RowFlag.dirty, false);
-    if (this.isPublishing && feed.hasSubscribers) this.#rebuild(row);
-    else this.#refresh(row);
-    if (this.#changes.length + this.#unlisted.length >= MAX_CHANGES)
-      this.publish();
+  /** Whether rows are updated without building their objects. */
+  get isLazy(): boolean {
+    return !this.isPublishing || !this.#context.feed.hasSubscribers;
+  }
+
+  /** Updates the row from its record. @param object its record, if it is at hand */
+  update(row: number, object?: StoredObject): void {
+    this.#context.rows.setFlag(row, RowFlag.dirty, false);
+    if (this.isLazy) this.#refresh(row, object);
+    else this.#rebuild(row);
+    if (this.#changes.isFull) this.publish();
   }
 
   /** Builds and encodes the object. */
@@ -77,9 +78,12 @@ export class RowWriter {
   }
 
   /** Identifies the object. Observers then read the properties that they need. */
-  #refresh(row: number): void {
+  #refresh(row: number, object: StoredObject | undefined): void {
     const { rows, reader, counters } = this.#context;
-    const opened = reader.open(rows.pool(row), rows.ref(row));
+    const opened =
+      object === undefined
+        ? reader.open(rows.pool(row), rows.ref(row))
+        : reader.openObject(rows.pool(row), object);
     if (opened === "missing") {
       this.#deferRemoval(row);
       return;
@@ -122,45 +126,15 @@ export class RowWriter {
     }
   }
 
-  /** Publishes the collected changes as a frame and frees removed rows. */
-  publish(): void {
-    const { rows, feed, summaries, view } = this.#context;
-    this.#publishUnlisted();
-    const changes = this.#changes;
-    if (changes.length > 0) {
-      this.#changes = [];
-      const frame = feed.push({
-        className: view.className,
-        changes,
-        summaries: summaries.takeChanged(),
-      });
-      changes.forEach(({ row }, index) => {
-        rows.setRevision(row, frame.first + index);
-      });
-      this.#options.table.notifyFlushed();
-      feed.notify(frame);
-    }
-    for (const row of this.#toFree) rows.free(row);
-    this.#toFree = [];
+  get hasUnpublished(): boolean {
+    return this.#changes.count > 0;
   }
 
-  #publishUnlisted(): void {
-    const { rows, feed, summaries } = this.#context;
-    const unlisted = this.#unlisted;
-    if (unlisted.length === 0) return;
-    this.#unlisted = [];
-    summaries.takeChanged();
-    if (feed.hasSubscribers) {
-      // A subscriber was added in the meantime, which gets these changes in frames.
-      for (const row of unlisted)
-        if (rows.has(row, RowFlag.live)) this.#options.markDirty(row);
-    } else {
-      const first = feed.skip(unlisted.length);
-      unlisted.forEach((row, index) => {
-        rows.setRevision(row, first + index);
-      });
-    }
-    this.#options.table.notifyFlushed();
+  /** Publishes the collected changes as a frame and frees removed rows. */
+  publish(): void {
+    this.#changes.publish();
+    for (const row of this.#toFree) this.#context.rows.free(row);
+    this.#toFree = [];
   }
 
   #recordReads(row: number, links: RecordedLinks): void {
@@ -297,22 +271,9 @@ export class RowWriter {
   #collect(
     row: number,
     kind: ViewChange["kind"],
-    content: Pick<ViewChange, "json" | "patch"> = {},
+    content?: ChangeContent,
   ): void {
-    if (!this.isPublishing) return;
-    const { rows, types, pools, feed } = this.#context;
-    if (!feed.hasSubscribers) {
-      this.#unlisted.push(row);
-      return;
-    }
-    this.#changes.push({
-      row,
-      id: rows.id(row),
-      type: types[rows.type(row)]!,
-      pool: pools.name(rows.pool(row)),
-      kind,
-      ...content,
-    });
+    if (this.isPublishing) this.#changes.add(row, kind, content);
   }
 
   /** The row is no longer shown; it may be shown again later. */

@@ -1,6 +1,7 @@
 import type { Ref } from "@xo-server/model";
 import type { Logger } from "@xo-server/kit";
 import type { XapiRecord } from "../store/record-rows.js";
+import type { StoredObject } from "../store/stored-object.js";
 import type { View, ViewObject, ViewSource } from "../views/view.js";
 import { LazyRecords } from "./lazy-records.js";
 import { RowReader } from "./row-reader.js";
@@ -50,9 +51,18 @@ export class ViewBuilder {
 
   /** Identifies the object. It can be read until the next call. */
   open(pool: number, ref: Ref): RowReader | Absent {
-    this.links.begin(pool);
     const record = this.#find(pool, ref);
-    if (record === undefined) return "missing";
+    return record === undefined ? "missing" : this.#identify(pool, ref, record);
+  }
+
+  /** Like `open`, without looking the object up. */
+  openObject(pool: number, object: StoredObject): RowReader | Absent {
+    if (this.#lazyRecords === undefined) return this.open(pool, object.ref);
+    return this.#identify(pool, object.ref, this.#lazyRecords.of(object));
+  }
+
+  #identify(pool: number, ref: Ref, record: XapiRecord): RowReader | "hidden" {
+    this.links.begin(pool);
     const source = { ref, record, links: this.links };
     const view = this.#view;
     const reader = this.attempt(() => {

@@ -90,6 +90,13 @@ export interface PoolHandle {
   /** The state alone: the whole status counts the objects of each class. */
   readonly state: MirrorStatus["state"];
   readonly lastError: MirrorStatus["lastError"];
+  /**
+   * Resolves when the pool should be connected: immediately if it has no snapshot on this
+   * disk; otherwise when the snapshots of all pools that were added meanwhile have been
+   * restored and readers were served. What is received from pools takes as much of the
+   * main thread as the restore.
+   */
+  readonly mayConnect: Promise<void>;
 }
 
 export interface InventoryStats {

@@ -9,6 +9,11 @@ const SLOT_TIMEOUT_MS = 3_000;
 /** Maximum time for which listings wait for work with precedence, in milliseconds. */
 const MAX_DEFERRAL_MS = 10_000;
 
+/** Connecting a pool takes about 15 ms of the main thread, answers included. */
+const CONNECTION_PAUSE_MS = 100;
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 export interface ListingLimiterOptions {
   readonly maxConcurrent: number;
   readonly clock: WallClock;
@@ -41,6 +46,8 @@ export class ListingLimiter {
   #first = 0;
   /** Ends the deferral after its limit; set while listings are deferred. */
   #deferral: unknown;
+  /** Callers of `untilAdmitting`. */
+  readonly #undeferred: (() => void)[] = [];
 
   constructor(options: ListingLimiterOptions) {
     this.#options = options;
@@ -85,6 +92,16 @@ export class ListingLimiter {
     }
   }
 
+  /**
+   * Resolves when listings are not deferred (any more). Callers that wait connect a pool
+   * each: they continue one by one, the next one when readers have been served or
+   * after CONNECTION_PAUSE_MS.
+   */
+  untilAdmitting(): Promise<void> {
+    if (this.#deferral === undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#undeferred.push(resolve));
+  }
+
   /** Never rejects. */
   async #serveReaders(): Promise<void> {
     const { readersWaitMs, untilServed } = this.#options;
@@ -108,6 +125,20 @@ export class ListingLimiter {
     this.#clock.clearTimeout(this.#deferral);
     this.#deferral = undefined;
     this.#admit();
+    void this.#continueCallers();
+  }
+
+  /** Never rejects. */
+  async #continueCallers(): Promise<void> {
+    const { untilServed } = this.#options;
+    let next: (() => void) | undefined;
+    while ((next = this.#undeferred.shift()) !== undefined) {
+      next();
+      await Promise.race([
+        pause(this.#clock, CONNECTION_PAUSE_MS),
+        nextTurn().then(untilServed),
+      ]);
+    }
   }
 
   async #acquire(signal: AbortSignal): Promise<Slot> {

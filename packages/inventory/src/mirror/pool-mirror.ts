@@ -81,12 +81,17 @@ export class PoolMirror {
   readonly #snapshot: PoolSnapshot | undefined;
   readonly #verifier: PoolVerifier;
   readonly #now: () => number;
+  readonly mayConnect: Promise<void>;
+  #allowConnection!: () => void;
   #isRestoring = false;
   #lastChangeAt: number | undefined;
 
   constructor(options: PoolMirrorOptions) {
     const { id, label = id, feed, clock, run } = options;
     this.#now = () => clock.now();
+    this.mayConnect = new Promise((resolve) => {
+      this.#allowConnection = resolve;
+    });
     this.#rate = new Rate(this.#now);
     this.store = new PoolStore({
       poolId: id,
@@ -200,11 +205,12 @@ export class PoolMirror {
     this.#isRestoring = true;
     try {
       // Listings of other pools wait for the disk, but not for another server.
-      return (
-        (await listings.runFirst(async () =>
-          this.#snapshot?.restore(signal),
-        )) ?? (await this.#snapshot?.restoreCopy(signal))
+      const restored = await listings.runFirst(async () =>
+        this.#snapshot?.restore(signal),
       );
+      if (restored === undefined) this.#allowConnection();
+      else void listings.untilAdmitting().then(this.#allowConnection);
+      return restored ?? (await this.#snapshot?.restoreCopy(signal));
     } finally {
       this.#isRestoring = false;
     }

@@ -217,6 +217,13 @@ export class ClassTable extends RecordRows {
     return inserted;
   }
 
+  /** Makes room for `count` more objects. */
+  reserve(count: number): void {
+    this.table.reserve(count);
+    this.#byRef.reserve(count);
+    this.#uuids.reserve(count);
+  }
+
   /**
    * Adds an object that the table does not have, from a row of another table (RowTable), as
    * seen by no listing.

@@ -53,9 +53,17 @@ export class HashIndex {
     return this.#slots[slot * 2 + 1]! - 1;
   }
 
+  /** Ensures room for `count` more entries. */
+  reserve(count: number): void {
+    let length = this.#slots.length;
+    while ((this.#size + count) * 4 > (length / 2) * 3) length *= 2;
+    if (length > this.#slots.length) this.#growTo(length);
+  }
+
   add(hash: number, row: number): void {
     // At most three quarters full.
-    if ((this.#size + 1) * 4 > (this.#mask + 1) * 3) this.#grow();
+    if ((this.#size + 1) * 4 > (this.#mask + 1) * 3)
+      this.#growTo(2 * this.#slots.length);
     this.#insert(hash, row + 1);
     this.#size++;
   }
@@ -106,10 +114,11 @@ export class HashIndex {
     slots[hole * 2 + 1] = 0;
   }
 
-  #grow(): void {
+  /** @param length of the array: twice the number of slots */
+  #growTo(length: number): void {
     const old = this.#slots;
-    this.#slots = sharedIntegers(old.length * 2);
-    this.#mask = old.length - 1;
+    this.#slots = sharedIntegers(length);
+    this.#mask = length / 2 - 1;
     for (let at = 0; at < old.length; at += 2)
       if (old[at + 1] !== 0) this.#insert(old[at]!, old[at + 1]!);
   }

@@ -183,6 +183,7 @@ export class PoolStore {
     const target = this.#mirroredTable(rows.className);
     if (target === undefined) return;
     const blocks = new AdoptedBlocks(this.#segments, rows);
+    target.table.reserve(rows.cells.length / rows.stride);
     yield* blocks.visit((_index, at, segment) => {
       this.#revision = this.#options.feed.skip(1);
       target.table.insertRow(rows.cells, at, segment, this.#revision);

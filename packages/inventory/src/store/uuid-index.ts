@@ -37,6 +37,12 @@ export class UuidIndex {
     return this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
   }
 
+  /** Makes room for `count` more objects, whose hashes are spread evenly. */
+  reserve(count: number): void {
+    for (const part of this.#parts)
+      part.reserve(Math.ceil(count / (1 << PART_BITS)));
+  }
+
   /** @param classNumber 0 to MAX_CLASSES - 1 */
   add(hash: number, classNumber: number, row: number): void {
     this.#part(hash).add(hash, (classNumber << ROW_BITS) | row);

@@ -34,9 +34,10 @@ export class XapiPool implements LivePool {
   #since: number;
   #load: Load | undefined;
   #uuid: string | undefined;
+  #isStopping = false;
 
   constructor(options: XapiPoolOptions) {
-    const { clock, xapi, inventory, settings, logger } = options;
+    const { clock, xapi, inventory, settings } = options;
     const { id, label } = settings;
     this.#options = options;
     this.#since = this.#startedAt = clock.now();
@@ -49,10 +50,7 @@ export class XapiPool implements LivePool {
         if (changed === id) this.#update();
       }),
     ];
-    // The client retries; the failure of the first attempt is in its state.
-    xapi.connect().catch((error: unknown) => {
-      logger.debug(`${xapi.label}: ${(error as Error).message}`);
-    });
+    void this.#connect();
   }
 
   get xapi(): Xapi {
@@ -98,11 +96,24 @@ export class XapiPool implements LivePool {
 
   async stop(): Promise<void> {
     const { xapi, logger, conflicts, settings } = this.#options;
+    this.#isStopping = true;
     conflicts.remove(settings.id);
     const wasConnected = xapi.state.name === "connected";
     await Promise.all([xapi.disconnect(), this.#mirror.stop()]);
     for (const leave of this.#leave) leave();
     if (wasConnected) logger.info(`${xapi.label}: disconnected`);
+  }
+
+  /** Never rejects: the client retries; the failure of the first attempt is in its state. */
+  async #connect(): Promise<void> {
+    const { xapi, logger } = this.#options;
+    await this.#mirror.mayConnect;
+    if (this.#isStopping) return;
+    try {
+      await xapi.connect();
+    } catch (error) {
+      logger.debug(`${xapi.label}: ${(error as Error).message}`);
+    }
   }
 
   /** A connection belongs to one pool, so the UUID is read once. */
