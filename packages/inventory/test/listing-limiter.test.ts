@@ -232,9 +232,9 @@ t.test(
     serve();
     await settle();
     t.same(continued, ["a", "b"], "readers have been served");
-    clock.advance(100);
+    clock.advance(50);
     await settle();
-    t.same(continued, ["a", "b", "c"], "or after 100 ms");
+    t.same(continued, ["a", "b", "c"], "or after 50 ms");
   },
 );
 

@@ -10,7 +10,7 @@ const SLOT_TIMEOUT_MS = 3_000;
 const MAX_DEFERRAL_MS = 10_000;
 
 /** Connecting a pool takes about 15 ms of the main thread, answers included. */
-const CONNECTION_PAUSE_MS = 100;
+const CONNECTION_PAUSE_MS = 50;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
