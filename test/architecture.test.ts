@@ -41,11 +41,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * Packages that are bundled into built files: they are required to build, not to
- * run the server.
- */
-const bundled = new Set(["xo-web"]);
+/** Packages of others that only tests and the build load: no source may import them. */
+const notForSources = new Set([
+  "@seriousme/openapi-schema-validator",
+  "@vitejs/plugin-vue",
+  "assemblyscript",
+  "oidc-provider",
+  "smtp-server",
+  "vite",
+  "vue-tsc",
+]);
 
 /** Packages that are loaded by a path or a command, so that no import names them. */
 const usedWithoutImport = new Set([
@@ -114,9 +119,9 @@ for (const name of packages) {
       const declared = new Set([
         ...Object.keys(manifest.dependencies ?? {}),
         ...Object.keys(manifest.optionalDependencies ?? {}),
-        ...(bundled.has(name)
-          ? Object.keys(manifest.devDependencies ?? {})
-          : []),
+        ...Object.keys(manifest.devDependencies ?? {}).filter((one) =>
+          isForSources(name, one),
+        ),
       ]);
       const development = new Set([
         ...Object.keys(manifest.devDependencies ?? {}),
@@ -152,6 +157,23 @@ for (const name of packages) {
   });
 }
 
+t.test("dependencies are what the bundle leaves out", async (t) => {
+  const text = readFileSync(join(root, "bin/dist/external.json"), "utf8");
+  const external = JSON.parse(text) as readonly string[];
+  const declared = packages
+    .map((name) => readManifest(join(root, "packages", name)))
+    .flatMap(({ dependencies = {}, optionalDependencies = {} }) => [
+      ...Object.keys(dependencies),
+      ...Object.keys(optionalDependencies),
+    ])
+    .filter((name) => !name.startsWith(scope));
+  t.same(
+    [...new Set(declared)].toSorted(),
+    [...external, "node-expat"].toSorted(),
+    "what is bundled is a development dependency",
+  );
+});
+
 t.test("no folder is called utils, common, helpers or misc", async (t) => {
   const wrong = packages
     .flatMap((name) => filesBelow(join(root, "packages", name, "src")))
@@ -176,6 +198,16 @@ function readManifest(folder: string) {
     optionalDependencies?: Record<string, string>;
     devDependencies?: Record<string, string>;
   };
+}
+
+/**
+ * May the sources of a package import what it declares as a development dependency? The
+ * bundle contains packages of others, and the built page contains ours too.
+ */
+function isForSources(name: string, dependency: string): boolean {
+  return dependency.startsWith(scope)
+    ? name === "xo-web"
+    : !notForSources.has(dependency);
 }
 
 function configFiles(folder: string): string[] {
