@@ -1,6 +1,7 @@
 import t from "tap";
 import { RecordLinks } from "./fixtures/record-links.js";
-import { ref, samplePool, uuid, withFields } from "./fixtures/sample-pool.js";
+import { samplePool, withFields } from "./fixtures/sample-pool.js";
+import { ref, uuid } from "./fixtures/sample-records.js";
 import { viewOfChanged } from "./fixtures/view-of-changed.js";
 
 const view = (

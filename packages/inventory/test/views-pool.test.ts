@@ -1,12 +1,6 @@
 import t from "tap";
-import {
-  GIB,
-  NULL,
-  ref,
-  samplePool,
-  uuid,
-  withFields,
-} from "./fixtures/sample-pool.js";
+import { samplePool, withFields } from "./fixtures/sample-pool.js";
+import { GIB, NULL, ref, uuid } from "./fixtures/sample-records.js";
 import { viewOfChanged } from "./fixtures/view-of-changed.js";
 
 const pool = (fields: Record<string, unknown> = {}) =>

@@ -1,11 +1,6 @@
 import t from "tap";
-import {
-  NULL,
-  ref,
-  samplePool,
-  uuid,
-  withFields,
-} from "./fixtures/sample-pool.js";
+import { samplePool, withFields } from "./fixtures/sample-pool.js";
+import { NULL, ref, uuid } from "./fixtures/sample-records.js";
 import { viewOfChanged } from "./fixtures/view-of-changed.js";
 import { vdiView } from "../src/views/vdi.js";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import t, { type Test } from "tap";
+import t from "tap";
 import { TestClient } from "./support/raw-client.js";
 import {
   change,
@@ -10,49 +10,10 @@ import {
   outcome,
   changesSince,
   picture,
-  placesOf,
   startSide,
   type Side,
 } from "./support/two-pools.js";
-
-type Token = Record<string, string>;
-
-/** Two pools, and how to send a VM from one to the other. */
-async function twoPools(t: Test, pace = 0) {
-  const here = await startSide(t, { seed: 1, pace });
-  const there = await startSide(t, { seed: 2, pace });
-  const places = placesOf(there);
-  const token = (await there.client.call(
-    "host.migrate_receive",
-    places.host,
-    places.network,
-    {},
-  )) as Token;
-  return { here, there, places, token };
-}
-
-/** Parameters of VM.migrate_send with everything mapped. */
-function mapped(
-  { db }: Side,
-  vm: string,
-  { sr, network, token }: { sr: string; network: string; token: Token },
-  options: Record<string, string> = {},
-): readonly unknown[] {
-  const record = db.get("VM", vm);
-  const disks = disksOf(db, record).map((vdi) => [vdi, sr] as const);
-  const vifs = (record["VIFs"] as string[]).map(
-    (vif) => [vif, network] as const,
-  );
-  return [
-    vm,
-    token,
-    true,
-    Object.fromEntries(disks),
-    Object.fromEntries(vifs),
-    options,
-    {},
-  ];
-}
+import { twoPools, type Token, mapped } from "./migrated-pools.js";
 
 for (const state of ["Running", "Halted"] as const)
   t.test(
@@ -264,166 +225,6 @@ t.test(
     t.strictSame(changesSince(before, here.db), []);
   },
 );
-
-t.test(
-  "a migration that cannot start is refused with its reason, and changes nothing",
-  async (t) => {
-    const { here, there, places, token } = await twoPools(t);
-    const vm = guestOf(here, "Running");
-    const before = [picture(here.db), picture(there.db)];
-    const fails = async (
-      error: RegExp,
-      change: (params: unknown[]) => void,
-      of = vm,
-    ) => {
-      for (const message of ["VM.migrate_send", "VM.assert_can_migrate"]) {
-        const params = [
-          ...mapped(here, of, { ...places, token: { ...token } }),
-        ];
-        change(params);
-        await t.rejects(here.client.call(message, ...params), {
-          message: error,
-        });
-      }
-    };
-    await fails(/^SESSION_INVALID OpaqueRef:bad/, (params) => {
-      params[1] = { ...token, session_id: "OpaqueRef:bad" };
-    });
-    await fails(/^VM_MIGRATE_CONTACT_REMOTE_SERVICE_FAILED/, (params) => {
-      params[1] = { ...token, xenops: "http://127.0.0.1:9/services/xenops" };
-    });
-    await fails(/^VIF_NOT_IN_MAP /, (params) => {
-      params[4] = {};
-    });
-    await fails(/^HANDLE_INVALID host /, (params) => {
-      params[1] = { ...token, host: "OpaqueRef:nobody" };
-    });
-    await fails(/^HANDLE_INVALID VDI /, (params) => {
-      params[3] = { "OpaqueRef:no-disk": places.sr };
-    });
-    await fails(/^INTERNAL_ERROR Not_found/, (params) => {
-      params[1] = {};
-    });
-    t.strictSame(changesSince(before[0]!, here.db), []);
-    t.strictSame(changesSince(before[1]!, there.db), []);
-  },
-);
-
-t.test(
-  "missing resources of the target pool are reported, and nothing is left there",
-  async (t) => {
-    const { here, there, places, token } = await twoPools(t);
-    const vm = guestOf(here, "Running");
-    const send = () =>
-      here.client.call(
-        "VM.migrate_send",
-        ...mapped(here, vm, { ...places, token }),
-      );
-    const metrics = there.db.get("host", places.host)["metrics"] as string;
-    const failsWhen = async (
-      error: RegExp,
-      className: string,
-      ref: string,
-      patch: Record<string, boolean | number>,
-    ) => {
-      const record = there.db.get(className, ref);
-      const back = Object.fromEntries(
-        Object.keys(patch).map((name) => [name, record[name]!]),
-      );
-      there.db.update(className, ref, patch);
-      const before = [picture(here.db), picture(there.db)];
-      await t.rejects(send(), { message: error });
-      t.strictSame(changesSince(before[0]!, here.db), []);
-      t.strictSame(changesSince(before[1]!, there.db), []);
-      there.db.update(className, ref, back);
-    };
-    await failsWhen(/^SR_FULL \d+ \d+/, "SR", places.sr, { physical_size: 1 });
-    await failsWhen(/^HOST_DISABLED /, "host", places.host, { enabled: false });
-    await failsWhen(/^HOST_NOT_LIVE/, "host_metrics", metrics, { live: false });
-    await failsWhen(
-      /^HOST_NOT_ENOUGH_FREE_MEMORY \d+ 5$/,
-      "host_metrics",
-      metrics,
-      {
-        memory_free: 5,
-      },
-    );
-    const [pbd] = [...there.db.records("PBD")].find(
-      ([, record]) =>
-        record["SR"] === places.sr && record["host"] === places.host,
-    )!;
-    await failsWhen(/^VM_REQUIRES_SR /, "PBD", pbd, {
-      currently_attached: false,
-    });
-  },
-);
-
-t.test(
-  "two snapshots, one with memory, or tracked changes prevent a migration",
-  async (t) => {
-    const { here, places, token } = await twoPools(t);
-    const vm = guestOf(here, "Running");
-    const send = () =>
-      here.client.call(
-        "VM.migrate_send",
-        ...mapped(here, vm, { ...places, token }),
-      );
-    const [disk] = disksOf(here.db, here.db.get("VM", vm));
-    here.db.update("VDI", disk!, { cbt_enabled: true });
-    await t.rejects(send(), { message: `VDI_CBT_ENABLED ${disk}` });
-    here.db.update("VDI", disk!, { cbt_enabled: false });
-    const checkpoint = (await here.client.call(
-      "VM.checkpoint",
-      vm,
-      "a",
-    )) as string;
-    await t.rejects(send(), { message: `VM_HAS_CHECKPOINT ${vm}` });
-    await here.client.call("VM.snapshot", vm, "b", []);
-    await t.rejects(send(), { message: `VM_HAS_TOO_MANY_SNAPSHOTS ${vm}` });
-    here.db.update("VM", checkpoint, { power_state: "Halted" });
-  },
-);
-
-t.test(
-  "a passed-through device of the host prevents migration of a running VM",
-  async (t) => {
-    const { here, places, token } = await twoPools(t);
-    const vm = guestOf(here, "Running");
-    here.db.create("VUSB", { VM: vm });
-    await t.rejects(
-      here.client.call(
-        "VM.migrate_send",
-        ...mapped(here, vm, { ...places, token }),
-      ),
-      { message: `VM_HAS_VUSBS ${vm}` },
-    );
-  },
-);
-
-t.test("the way must lead to an address of the host", async (t) => {
-  const { there, places } = await twoPools(t);
-  const [internal] = [...there.db.records("network")].find(
-    ([, record]) => (record["PIFs"] as string[]).length === 0,
-  )!;
-  await t.rejects(
-    there.client.call("host.migrate_receive", places.host, internal, {}),
-    { message: `HOST_CANNOT_ATTACH_NETWORK ${places.host} ${internal}` },
-  );
-  const [pif, record] = [...there.db.records("PIF")].find(
-    ([, candidate]) =>
-      candidate["host"] === places.host &&
-      candidate["ip_configuration_mode"] === "None",
-  )!;
-  await t.rejects(
-    there.client.call(
-      "host.migrate_receive",
-      places.host,
-      record["network"],
-      {},
-    ),
-    { message: `PIF_HAS_NO_NETWORK_CONFIGURATION ${pif}` },
-  );
-});
 
 t.test("pools in different processes hand VMs over as well", async (t) => {
   const here = await startSide(t, { seed: 1 });

@@ -41,82 +41,23 @@ export interface PublicAlarm {
 /** Alarms over objects of a test, read over the REST API; the test owns the clock. */
 export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   const clock = options.clock ?? new FakeClock();
-  const objects =
-    options.objects ?? new MiniCatalog("VM", "SR", "message", "task", "pool");
-  // tap's folder is emptied when the test ends.
-  const folder =
-    options.folder ?? (await mkdtemp(join(tmpdir(), "xo-alarms-")));
-  const { catalog } = objects;
-  const queries = createQueries(catalog, { clock });
-  const store = await openStore({
-    location: join(folder, "store.db"),
-    key: { file: join(folder, "store.key") },
-    ...cheapCosts,
-    clock,
-  });
-  const states =
-    options.states ?? new Map<string, PoolState>([["p", "watching"]]);
-  const lines: string[] = [];
-  const { config } = loadConfig(
-    undefined,
-    {},
-    {
-      env: {},
-      cwd: t.testdirName,
-      home: t.testdirName,
-    },
-  );
-  const mail = { ...config.mail, ...parseMail(options.yaml) };
-  const alarms = new Alarms({
-    store,
-    queries,
-    catalog,
-    clock,
-    mail,
-    readServerMetric: options.readServerMetric ?? (async () => NaN),
-    pageUrl: () => "https://xo.example/",
-    listPools: () =>
-      Array.from(
-        states,
-        ([id, state]) =>
-          ({
-            id,
-            label: `pool ${id}`,
-            state,
-            error: null,
-          }) as never,
-      ),
-    logger: {
-      warn: (message, about) =>
-        lines.push(`${message} ${JSON.stringify(about)}`),
-    },
-  });
-  const listeners = new AlarmListeners(clock);
-  alarms.onChange(() => {
-    listeners.notify();
-  });
-  const operations = [...alarmRuleOperations, ...alarmOperations];
-  const rest = await startRestServer(t, {
-    operations,
-    services: { store, alarms, catalog, alarmListeners: listeners },
-    clock,
-    permission: "none",
-    ...(options.users === undefined ? {} : { users: options.users }),
-  });
+  const parts = await createAlarms(t, options, clock);
+  const { objects, store, states, lines, folder, alarms } = parts;
+  const { request } = await startAlarmRest(t, options, parts);
   await alarms.start();
   let isStopped = false;
   const stop = async () => {
     if (isStopped) return;
     isStopped = true;
     await alarms.stop();
-    queries.stop();
+    parts.queries.stop();
     await store.close();
   };
   t.teardown(async () => {
     await stop();
     await rm(folder, { recursive: true, force: true });
   });
-  const now = queries.metrics("VM");
+  const now = parts.queries.metrics("VM");
   /** What is under way in memory and in the store, whose changes are in one lane, is done by then. */
   const settle = async () => {
     for (let round = 0; round < 6; round++) {
@@ -124,24 +65,6 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
         await new Promise((resolve) => setImmediate(resolve));
       await store.alarmNotices.prune(1_000_000);
     }
-  };
-  const request = async (
-    method: string,
-    path: string,
-    body?: object,
-    who = "admin",
-  ) => {
-    const { headers } = as(who);
-    const answer = await rest.get(path, {
-      method,
-      headers: { ...headers, "content-type": "application/json" } as never,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return {
-      status: answer.status,
-      value: (text === "" ? undefined : JSON.parse(text)) as unknown,
-    };
   };
   return {
     clock,
@@ -178,6 +101,98 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     },
     settle,
   };
+}
+
+type AlarmParts = Awaited<ReturnType<typeof createAlarms>>;
+
+/** The alarms, with what they read and write. */
+async function createAlarms(t: Test, options: BenchOptions, clock: FakeClock) {
+  const objects =
+    options.objects ?? new MiniCatalog("VM", "SR", "message", "task", "pool");
+  // tap's folder is emptied when the test ends.
+  const folder =
+    options.folder ?? (await mkdtemp(join(tmpdir(), "xo-alarms-")));
+  const { catalog } = objects;
+  const queries = createQueries(catalog, { clock });
+  const store = await openStore({
+    location: join(folder, "store.db"),
+    key: { file: join(folder, "store.key") },
+    ...cheapCosts,
+    clock,
+  });
+  const states =
+    options.states ?? new Map<string, PoolState>([["p", "watching"]]);
+  const lines: string[] = [];
+  const place = { env: {}, cwd: t.testdirName, home: t.testdirName };
+  const { config } = loadConfig(undefined, {}, place);
+  const alarms = new Alarms({
+    store,
+    queries,
+    catalog,
+    clock,
+    mail: { ...config.mail, ...parseMail(options.yaml) },
+    readServerMetric: options.readServerMetric ?? (async () => NaN),
+    pageUrl: () => "https://xo.example/",
+    listPools: () =>
+      Array.from(
+        states,
+        ([id, state]) =>
+          ({ id, label: `pool ${id}`, state, error: null }) as never,
+      ),
+    logger: {
+      warn: (message, about) =>
+        lines.push(`${message} ${JSON.stringify(about)}`),
+    },
+  });
+  return {
+    alarms,
+    catalog,
+    clock,
+    folder,
+    lines,
+    objects,
+    queries,
+    states,
+    store,
+  };
+}
+
+/** The REST API of the alarms. @returns sends a request to it */
+async function startAlarmRest(
+  t: Test,
+  { users }: BenchOptions,
+  { alarms, catalog, clock, store }: AlarmParts,
+) {
+  const listeners = new AlarmListeners(clock);
+  alarms.onChange(() => {
+    listeners.notify();
+  });
+  const rest = await startRestServer(t, {
+    operations: [...alarmRuleOperations, ...alarmOperations],
+    services: { store, alarms, catalog, alarmListeners: listeners },
+    clock,
+    permission: "none",
+    ...(users === undefined ? {} : { users }),
+  });
+  const request = async (
+    method: string,
+    path: string,
+    body?: object,
+    who = "admin",
+  ) => {
+    const { headers } = as(who);
+    const answer = await rest.get(path, {
+      method,
+      headers: { ...headers, "content-type": "application/json" } as never,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      value: (text === "" ? undefined : JSON.parse(text)) as unknown,
+    };
+  };
+  return { request };
 }
 
 /** The condition holds; tap's limit ends the waiting. */

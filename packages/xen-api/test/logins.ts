@@ -1,0 +1,2 @@
+export const isLogin = (method: string) =>
+  method === "session.login_with_password";
