@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 
 /**
  * Words and phrases, each with what to write in its place; see docs/glossary.md. Words under
- * `remaining` are still used in places, and become enforced when they are not.
+ * `remaining` are still used in places, and become enforced when they are not; those under
+ * `confined` are names in some packages only.
  */
-const { enforced, phrases } = JSON.parse(
+const { enforced, confined, phrases } = JSON.parse(
   readFileSync(new URL("../docs/denied-words.json", import.meta.url), "utf8"),
 );
 const denied = new Map(Object.entries(enforced));
@@ -53,9 +54,20 @@ const rule = {
           data: { word, instead },
         });
     };
+    const outside = Object.entries(confined).filter(
+      ([, { packages }]) => !packages.includes(packageOf(context.filename)),
+    );
     const declared = (node) => {
-      if (node?.type === "Identifier" || node?.type === "PrivateIdentifier")
-        report(node.name, { node });
+      if (node?.type !== "Identifier" && node?.type !== "PrivateIdentifier")
+        return;
+      report(node.name, { node });
+      for (const [word, { instead }] of outside)
+        if (node.name.toLowerCase().includes(word))
+          context.report({
+            node,
+            messageId: "denied",
+            data: { word, instead },
+          });
     };
     const script = {
       Program() {
@@ -92,6 +104,11 @@ const rule = {
     return defineTemplateBodyVisitor(template, script);
   },
 };
+
+/** Name of the folder in packages/; undefined: the file is in none. */
+function packageOf(filename) {
+  return /[\\/]packages[\\/]([^\\/]+)/.exec(filename)?.[1];
+}
 
 function isImport(node) {
   return /^(Import|Export)/.test(node.parent?.type ?? "");

@@ -83,7 +83,7 @@ t.test("the feed's history is limited, and so is the cache", async (t) => {
     feedBytes: 4096,
     viewCacheBytes: 4096,
   });
-  const { epoch } = catalog.feed;
+  const { feedId } = catalog.feed;
   for (let i = 0; i < 40; i++) {
     pool.put("SR", refOf(`s${i}`), record(`s${i}`));
     await poll();
@@ -91,11 +91,11 @@ t.test("the feed's history is limited, and so is the cache", async (t) => {
     t.ok(catalog.stats.feedBytes <= 4096);
     t.ok(catalog.stats.cache.bytes <= 4096);
   }
-  t.equal(catalog.feed.since({ epoch, revision: 0 }), "resync");
-  t.equal(catalog.feed.since({ epoch: "other", revision: 40 }), "resync");
-  t.equal(catalog.feed.since({ epoch, revision: 41 }), "resync");
-  t.same(catalog.feed.since({ epoch, revision: 40 }), []);
-  t.equal(catalog.feed.since({ epoch, revision: 39 }).length, 1);
+  t.equal(catalog.feed.since({ feedId, revision: 0 }), "resync");
+  t.equal(catalog.feed.since({ feedId: "other", revision: 40 }), "resync");
+  t.equal(catalog.feed.since({ feedId, revision: 41 }), "resync");
+  t.same(catalog.feed.since({ feedId, revision: 40 }), []);
+  t.equal(catalog.feed.since({ feedId, revision: 39 }).length, 1);
   const table = catalog.tables.get("SR")!;
   for (let i = 0; i < 40; i++)
     t.match(table.object(table.findId(uuidOf(`s${i}`))), {
@@ -107,7 +107,7 @@ t.test("the feed's history is limited, and so is the cache", async (t) => {
 t.test("the feed retains unread changes for five minutes", async (t) => {
   const pool = createPool("a");
   const { catalog, clock, poll, flush, stop } = await catalogOf(pool);
-  const { epoch } = catalog.feed;
+  const { feedId } = catalog.feed;
   const change = async (name: string) => {
     pool.put("SR", refOf(name), record(name));
     await poll();
@@ -118,11 +118,11 @@ t.test("the feed retains unread changes for five minutes", async (t) => {
   const bytes = catalog.stats.feedBytes;
   clock.advance(4 * 60_000);
   await change("s2");
-  t.equal(catalog.feed.since({ epoch, revision: first - 1 }).length, 2);
+  t.equal(catalog.feed.since({ feedId, revision: first - 1 }).length, 2);
   clock.advance(2 * 60_000);
   await change("s3");
-  t.equal(catalog.feed.since({ epoch, revision: first - 1 }), "resync");
-  t.equal(catalog.feed.since({ epoch, revision: first }).length, 2);
+  t.equal(catalog.feed.since({ feedId, revision: first - 1 }), "resync");
+  t.equal(catalog.feed.since({ feedId, revision: first }).length, 2);
   t.equal(catalog.stats.feedBytes, 2 * bytes);
   await stop();
 });

@@ -289,7 +289,7 @@ t.test("an object is built when it is read, and not before", async (t) => {
   t.same([...builds.values()], [1], "nor is it built again without readers");
   t.ok(catalog.feed.revision > revision);
   t.equal(
-    catalog.feed.since({ epoch: catalog.feed.epoch, revision }),
+    catalog.feed.since({ feedId: catalog.feed.feedId, revision }),
     "resync",
   );
   t.equal(table.object(row)["name_label"], "renamed");

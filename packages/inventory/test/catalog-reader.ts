@@ -20,7 +20,7 @@ export class CatalogReader {
   resyncs = 0;
   patches = 0;
   readonly #catalog: Catalog;
-  #cursor: FeedCursor = { epoch: "", revision: 0 };
+  #cursor: FeedCursor = { feedId: "", revision: 0 };
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
@@ -35,8 +35,8 @@ export class CatalogReader {
 
   #readAll(): void {
     this.resyncs++;
-    const { epoch, revision } = this.#catalog.feed;
-    this.#cursor = { epoch, revision };
+    const { feedId, revision } = this.#catalog.feed;
+    this.#cursor = { feedId, revision };
     this.copy.clear();
     for (const table of this.#catalog.tables.values())
       for (let row = 0; row < table.rows; row++)
@@ -48,11 +48,11 @@ export class CatalogReader {
   }
 
   apply(frame: Frame): void {
-    const { epoch, revision } = this.#cursor;
+    const { feedId, revision } = this.#cursor;
     if (frame.last <= revision) this.problems.push("a frame came twice");
     if (frame.last - frame.first + 1 !== frame.changes.length)
       this.problems.push("revisions and changes differ in number");
-    this.#cursor = { epoch, revision: frame.last };
+    this.#cursor = { feedId, revision: frame.last };
     for (const { type, id, kind, json, patch } of frame.changes) {
       const key = `${type} ${id}`;
       const known = this.copy.get(key);

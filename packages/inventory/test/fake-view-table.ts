@@ -212,7 +212,7 @@ export function createFakeCatalog(table: FakeViewTable): Catalog {
     settled: () => Promise.resolve(),
     loaded: () => Promise.resolve(),
     feed: {
-      epoch: "fake",
+      feedId: "fake",
       get revision() {
         return table.feedRevision;
       },

@@ -41,7 +41,7 @@ t.test("a text is tested up to a bound", async (t) => {
     t.equal(matches(source, "a".repeat(text) + "b"), false);
   }
   t.equal(matches("a$", "a".repeat(text)), true);
-  t.equal(matches("a$", "a".repeat(2 * text)), false, "a cut is no end");
+  t.equal(matches("a$", "a".repeat(2 * text)), false, "a cut is not an end");
 });
 
 t.test("a long list of identifiers is accepted", async (t) => {

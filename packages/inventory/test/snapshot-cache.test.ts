@@ -36,7 +36,7 @@ t.test(
     t.equal(status.state, "connecting");
     t.equal(status.staleSince, stoppedAt);
     t.equal(status.objects, 21);
-    t.equal(status.changesPerSecond, 0, "loading is no change");
+    t.equal(status.changesPerSecond, 0, "loading is not a change");
     t.equal(status.lastChangeAt, undefined);
     t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
     t.equal(second.inventory.getByUuid("u7")?.ref, "OpaqueRef:7");
@@ -338,7 +338,7 @@ t.test("cached data of removed pools is deleted", async (t) => {
   t.same(readdirSync(join(directory, "foreign")), ["letter.txt"]);
 });
 
-t.test("ids that are no file names have folders as well", async (t) => {
+t.test("ids that are not a file names have folders as well", async (t) => {
   const directory = t.testdir();
   const memory = { directory, key };
   const ids = ["../etc", "a/b", "", "Ä", "lock"];

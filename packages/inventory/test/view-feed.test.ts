@@ -6,7 +6,7 @@ import { FakeClock } from "./fake-clock.js";
 function setUp() {
   const clock = new FakeClock();
   const feed = new FrameRing({
-    epoch: "e",
+    feedId: "e",
     limit: 1 << 20,
     clock,
     logger: silentLogger,
@@ -23,7 +23,7 @@ function setUp() {
     feed.notify(frame);
     return frame;
   };
-  const since = (revision: number) => feed.since({ epoch: "e", revision });
+  const since = (revision: number) => feed.since({ feedId: "e", revision });
   return { feed, change, since };
 }
 

@@ -134,7 +134,7 @@ export class FakeCatalog {
   #feed() {
     const revision = () => this.#revision;
     return {
-      epoch: "e",
+      feedId: "e",
       get revision() {
         return revision();
       },

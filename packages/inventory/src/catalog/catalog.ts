@@ -75,7 +75,7 @@ export interface ViewTable {
   id(row: number): string;
   /**
    * Writes the id as ASCII if it is a UUID, without creating a string. @returns
-   * the number of bytes; 0 when the id is no UUID
+   * the number of bytes; 0 when the id is not a UUID
    */
   writeId(row: number, bytes: Uint8Array, at: number): number;
   type(row: number): string;
@@ -208,7 +208,7 @@ export interface FeedReader {
  */
 export interface ViewFeed {
   /** Random per process: cursors of another process are not valid here. */
-  readonly epoch: string;
+  readonly feedId: string;
   readonly revision: number;
   /**
    * Frames after a cursor; "resync" when some are no longer retained, when the
@@ -224,7 +224,7 @@ export interface ViewFeed {
 }
 
 export interface FeedCursor {
-  readonly epoch: string;
+  readonly feedId: string;
   readonly revision: number;
 }
 

@@ -145,7 +145,7 @@ class InventoryCatalog implements Catalog {
       cache: new ViewCache(options.viewCacheBytes ?? 64 << 20, random),
       encoder: new ViewEncoder(),
       feed: new FrameRing({
-        epoch: randomBytes(8).toString("hex"),
+        feedId: randomBytes(8).toString("hex"),
         limit: options.feedBytes ?? 32 << 20,
         clock,
         logger,

@@ -15,7 +15,7 @@ const scratch = Buffer.alloc(UUID_LENGTH);
 
 /**
  * Packs a UUID into four 32-bit words, a quarter of the memory of its text.
- * @returns false when the text after `prefix` is no UUID in lower case
+ * @returns false when the text after `prefix` is not a UUID in lower case
  */
 export function packUuid(
   text: string,

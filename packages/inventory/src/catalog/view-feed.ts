@@ -3,7 +3,7 @@ import type { FeedCursor, FeedReader, Frame, ViewFeed } from "./catalog.js";
 import { EncodedFrame, type FrameContent } from "./frame.js";
 
 export interface FrameRingOptions {
-  readonly epoch: string;
+  readonly feedId: string;
   /** Bound of the retained frames in bytes. */
   readonly limit: number;
   readonly clock: Pick<WallClock, "now">;
@@ -38,8 +38,8 @@ export class FrameRing implements ViewFeed {
     this.#options = options;
   }
 
-  get epoch(): string {
-    return this.#options.epoch;
+  get feedId(): string {
+    return this.#options.feedId;
   }
 
   /** Revision of the last change; 0 before the first. */
@@ -103,8 +103,9 @@ export class FrameRing implements ViewFeed {
       }
   }
 
-  since({ epoch, revision }: FeedCursor): readonly Frame[] | "resync" {
-    if (epoch !== this.epoch || !(revision <= this.#revision)) return "resync";
+  since({ feedId, revision }: FeedCursor): readonly Frame[] | "resync" {
+    if (feedId !== this.feedId || !(revision <= this.#revision))
+      return "resync";
     if (revision === this.#revision) return [];
     const oldest = this.#frames[this.#oldestIndex];
     if (oldest === undefined || revision < oldest.first - 1) return "resync";

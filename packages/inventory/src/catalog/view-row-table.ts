@@ -61,7 +61,7 @@ const rowWords = new Int32Array(PACKED_WORDS);
 
 /**
  * Rows of one class across all pools, as integers: nothing of a row is on the
- * JavaScript heap unless its reference or id is no UUID.
+ * JavaScript heap unless its reference or id is not a UUID.
  */
 export class ViewRowTable {
   readonly #cells = new PagedRows(STRIDE);

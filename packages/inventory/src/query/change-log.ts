@@ -1,16 +1,16 @@
 import type { Column } from "./column.js";
 
-/** A consumer of the log that has processed the epochs up to `seen`. */
+/** A consumer of the log that has processed the frames up to `seen`. */
 export interface LogFollower {
-  /** Number of the last closed epoch that was processed completely. */
+  /** Number of the last closed frame that was processed completely. */
   readonly seen: number;
 }
 
 /**
  * Changes between two frames. Rows are recorded when they are built; the frame
- * at the end closes the epoch.
+ * at the end closes its changes.
  */
-class Epoch {
+class FrameChanges {
   readonly number: number;
   /** Rows that were set, for any change of the object. */
   readonly touched = new Set<number>();
@@ -25,14 +25,14 @@ class Epoch {
 }
 
 /**
- * Records which rows of a table changed, and in which columns. Epochs are
+ * Records which rows of a table changed, and in which columns. The changes of a frame are
  * stored until all followers have processed them. Nothing is recorded while
  * there is no follower.
  */
 export class ChangeLog {
   readonly #followers = new Set<LogFollower>();
-  /** The last epoch is open: its frame has not been published yet. */
-  readonly #epochs: Epoch[] = [new Epoch(1)];
+  /** The last one is open: its frame has not been published yet. */
+  readonly #frames: FrameChanges[] = [new FrameChanges(1)];
   #version = 0;
 
   /** Increases with every recorded change. */
@@ -40,7 +40,7 @@ export class ChangeLog {
     return this.#version;
   }
 
-  /** Number of the last closed epoch. */
+  /** Number of the last closed frame. */
   get closed(): number {
     return this.#open.number - 1;
   }
@@ -88,18 +88,18 @@ export class ChangeLog {
     return ++this.#version;
   }
 
-  closeEpoch(): void {
+  closeFrame(): void {
     this.#version++;
-    this.#epochs.push(new Epoch(this.#open.number + 1));
+    this.#frames.push(new FrameChanges(this.#open.number + 1));
     let oldestNeeded = this.closed;
     for (const { seen } of this.#followers)
       oldestNeeded = Math.min(oldestNeeded, seen);
-    while (this.#epochs[0]!.number <= oldestNeeded) this.#epochs.shift();
+    while (this.#frames[0]!.number <= oldestNeeded) this.#frames.shift();
   }
 
   /**
    * Rows with another object, or with another value in one of the columns,
-   * since an epoch. With `touched`: also rows with any other change of the
+   * since a frame. With `touched`: also rows with any other change of the
    * object.
    */
   rows(
@@ -108,28 +108,28 @@ export class ChangeLog {
     which: "of columns" | "touched" = "of columns",
   ): Set<number> {
     const rows = new Set<number>();
-    for (const epoch of this.#since(since)) {
-      for (const row of epoch.replaced) rows.add(row);
-      if (which === "touched") for (const row of epoch.touched) rows.add(row);
+    for (const frame of this.#since(since)) {
+      for (const row of frame.replaced) rows.add(row);
+      if (which === "touched") for (const row of frame.touched) rows.add(row);
       for (const column of columns)
-        for (const row of epoch.byColumn.get(column) ?? []) rows.add(row);
+        for (const row of frame.byColumn.get(column) ?? []) rows.add(row);
     }
     return rows;
   }
 
   /** Whether the row's object was removed after this version of the log. */
   isRemoved(row: number, version: number): boolean {
-    return this.#epochs.some(
+    return this.#frames.some(
       ({ removed }) => (removed.get(row) ?? 0) > version,
     );
   }
 
-  get #open(): Epoch {
-    return this.#epochs[this.#epochs.length - 1]!;
+  get #open(): FrameChanges {
+    return this.#frames[this.#frames.length - 1]!;
   }
 
-  #since(seen: number): readonly Epoch[] {
-    const first = this.#epochs[0]!.number;
-    return seen < first ? this.#epochs : this.#epochs.slice(seen + 1 - first);
+  #since(seen: number): readonly FrameChanges[] {
+    const first = this.#frames[0]!.number;
+    return seen < first ? this.#frames : this.#frames.slice(seen + 1 - first);
   }
 }

@@ -32,7 +32,7 @@ export class ClassIndex {
   readonly #projections = new Map<string, Projection>();
   readonly #unobserve: () => void;
   #isUpdating = false;
-  /** Epoch of the change log that the last update began with. */
+  /** Frame of the change log that the last update began with. */
   #updatedTo = 0;
   #isStopped = false;
 

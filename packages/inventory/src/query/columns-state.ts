@@ -5,8 +5,8 @@ import { digestToText, type Digest } from "../catalog/digest.js";
  * each column.
  */
 export interface ColumnsState {
-  /** Epoch of the feed: versions of another process are not comparable. */
-  readonly epoch: string;
+  /** Id of the feed: versions of another process are not comparable. */
+  readonly feedId: string;
   /** MembersDigest.text of the objects. */
   readonly members: string;
   /** `changedAt` by path. */
@@ -16,7 +16,7 @@ export interface ColumnsState {
 /** A state for a client, which sends it back with its next request; `fromStateText` reads it. */
 export function toStateText(state: ColumnsState): string {
   return JSON.stringify([
-    state.epoch,
+    state.feedId,
     state.members,
     ...[...state.columns].flat(),
   ]);
@@ -25,17 +25,17 @@ export function toStateText(state: ColumnsState): string {
 /** Undefined for an invalid state and for one of another process. */
 export function fromStateText(
   text: string | undefined,
-  epoch: string,
+  feedId: string,
 ): ColumnsState | undefined {
   if (text === undefined) return undefined;
   const parts = parse(text);
-  if (!Array.isArray(parts) || parts[0] !== epoch) return undefined;
+  if (!Array.isArray(parts) || parts[0] !== feedId) return undefined;
   const [, members, ...pairs] = parts as readonly unknown[];
   if (typeof members !== "string") return undefined;
   const columns = new Map<string, number>();
   for (let i = 0; i + 1 < pairs.length; i += 2)
     columns.set(String(pairs[i]), Number(pairs[i + 1]));
-  return { epoch, members, columns };
+  return { feedId, members, columns };
 }
 
 /** Digest of object serials in order: identifies the set of objects. */

@@ -137,7 +137,7 @@ export class Columns implements RowObserver {
   }
 
   flushed(): void {
-    this.log.closeEpoch();
+    this.log.closeFrame();
     this.#onFlush();
   }
 

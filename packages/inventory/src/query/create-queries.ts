@@ -12,10 +12,10 @@ import { ColumnBudget } from "./column-budget.js";
 import { fromStateText } from "./columns-state.js";
 import { readGroups } from "./group.js";
 import {
-  QuerySubscription,
+  WindowSubscription,
   type PreparedRequest,
   type OpenWindow,
-} from "./query-subscription.js";
+} from "./window-subscription.js";
 import { DeferredMetricsTable } from "./latest-metrics.js";
 import { MetricsUse, usesMetrics } from "./metrics-use.js";
 import { openWindow } from "./open-window.js";
@@ -96,7 +96,7 @@ class CatalogQueries implements Queries {
   readonly #results: ResultCache;
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
-  readonly #subscriptions = new Set<QuerySubscription>();
+  readonly #subscriptions = new Set<WindowSubscription>();
   readonly #metricsUse = new MetricsUse();
   readonly #preparesSearch: () => boolean;
   /** Classes that have been listed. */
@@ -163,13 +163,13 @@ class CatalogQueries implements Queries {
 
   async columns(request: ColumnsRequest): Promise<ColumnsAnswer> {
     const { limit, known, paths, ...selection } = request;
-    const { epoch } = this.#catalog.feed;
+    const { feedId } = this.#catalog.feed;
     const maxRows = queryLimits.columnRows;
     const options = {
       paths: checkColumnPaths(paths),
       limit: checkInteger("limit", limit ?? maxRows, [1, maxRows]),
-      known: fromStateText(known, epoch),
-      epoch,
+      known: fromStateText(known, feedId),
+      feedId,
     };
     this.#metricsUse.notePaths(options.paths.values());
     return this.#withUnorderedResult(selection, (result) =>
@@ -181,7 +181,7 @@ class CatalogQueries implements Queries {
     request: LiveRequest,
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery> {
-    const subscription = new QuerySubscription(request, listener, {
+    const subscription = new WindowSubscription(request, listener, {
       open: (requested) => this.#open(requested),
       openWindow: (parts) => this.#openWindow(parts),
       onClose: () => this.#subscriptions.delete(subscription),
@@ -236,7 +236,7 @@ class CatalogQueries implements Queries {
 
   stop(): void {
     this.#isStopped = true;
-    for (const reader of [...this.#subscriptions]) reader.close();
+    for (const one of [...this.#subscriptions]) one.close();
     this.#results.stop();
     for (const index of this.#started) index.stop();
   }

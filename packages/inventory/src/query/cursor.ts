@@ -36,7 +36,7 @@ export function fromCursor(
     Array.isArray(values) &&
     values.length === sort.length &&
     values.every(isSortValue);
-  if (!isPosition) throw invalid("`after` is no cursor");
+  if (!isPosition) throw invalid("`after` is not a cursor");
   if (mark !== orderHash(sort))
     throw invalid("`after` is a cursor of another order");
   return { values, id };
@@ -51,7 +51,7 @@ function decode(cursor: string): readonly unknown[] {
   } catch {
     // The error is thrown below.
   }
-  throw invalid("`after` is no cursor");
+  throw invalid("`after` is not a cursor");
 }
 
 function isSortValue(value: unknown): value is SortValue {

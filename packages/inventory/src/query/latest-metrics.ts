@@ -85,7 +85,7 @@ export class LatestMetrics {
       if (rows.length > 0) onRows(rows);
       yield;
     }
-    log.closeEpoch();
+    log.closeFrame();
     onPublished();
   }
 }

@@ -1,4 +1,4 @@
-import type { PreparedRequest, OpenWindow } from "./query-subscription.js";
+import type { PreparedRequest, OpenWindow } from "./window-subscription.js";
 import { Window } from "./window.js";
 
 /**

@@ -139,6 +139,7 @@ export interface LiveUpdate {
   readonly digest: string;
 }
 
+/** A query whose changes are sent to its listener until it is closed. */
 export interface LiveQuery {
   /**
    * Changes window, filter, search, order or fields; the next update contains

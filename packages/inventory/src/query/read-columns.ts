@@ -22,8 +22,8 @@ export interface ReadColumnsOptions {
   readonly limit: number;
   /** State that the client has. */
   readonly known: ColumnsState | undefined;
-  /** Epoch of the feed. */
-  readonly epoch: string;
+  /** Id of the feed. */
+  readonly feedId: string;
 }
 
 /**
@@ -52,7 +52,7 @@ export function* readColumns(
 function* tryRead(
   result: Result,
   byPath: ReadonlyMap<string, Column>,
-  { known, epoch, limit }: ReadColumnsOptions,
+  { known, feedId, limit }: ReadColumnsOptions,
   revision: () => number,
 ): SlicedTask<ColumnsAnswer | undefined> {
   yield* result.catchUp();
@@ -70,7 +70,7 @@ function* tryRead(
     const ids: string[] | undefined = known === undefined ? [] : undefined;
     const members = yield* copyRows(result, rows, { copies: all, ids });
     if (known !== undefined && known.members !== members) return undefined;
-    const state = toStateText({ epoch, members, columns: changedAt });
+    const state = toStateText({ feedId, members, columns: changedAt });
     return { ...summary, state, ...(yield* write(copies, ids)) };
   } finally {
     for (const copy of copies.values()) copy.close();

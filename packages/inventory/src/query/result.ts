@@ -31,7 +31,7 @@ const OBJECT_STEP = 8;
 export class Result implements LogFollower {
   readonly columns: Columns;
   readonly query: CompiledQuery;
-  /** Last epoch of the change log that is included. */
+  /** Last frame of the change log that is included. */
   #seen = 0;
   #version = -1;
   /** Version of the log when all rows were last tested and sorted. */

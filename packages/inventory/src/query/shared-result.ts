@@ -2,8 +2,8 @@ import type { Result } from "./result.js";
 import type { Window } from "./window.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Number of epochs after which an unused result is updated: it is kept for a further use. */
-const MAX_EPOCHS_BEHIND = 32;
+/** Number of frames after which an unused result is updated: it is kept for a further use. */
+const MAX_FRAMES_BEHIND = 32;
 
 /**
  * A result with its users and windows. Building is cancelled when it has no
@@ -31,7 +31,7 @@ export class SharedResult {
   *update(): SlicedTask<void> {
     const { result } = this;
     const behind = result.columns.log.closed - result.seen;
-    if (!this.isReady || (this.users === 0 && behind < MAX_EPOCHS_BEHIND))
+    if (!this.isReady || (this.users === 0 && behind < MAX_FRAMES_BEHIND))
       return;
     yield* result.catchUp();
     for (const window of [...this.windows.values()]) {

@@ -69,7 +69,7 @@ export async function startAuthServices(
   sessions.onRights((client) => {
     // A console receives no notifications: a subscriber that accepts none would be kept, and closed after five minutes.
     if (consoles.renew(client)) return;
-    views.liveQueries.renew(client);
+    views.clientQueries.renew(client);
     views.notices.renew(client);
   });
   const catchUp = new CatchUp({

@@ -145,7 +145,7 @@ function startPoolServices(
     catalog: views.catalog,
     queries: views.queries,
     completeness: views.completeness,
-    liveQueries: views.liveQueries,
+    clientQueries: views.clientQueries,
     objectListing: views.listing,
     objectNotices: views.notices,
     objects,

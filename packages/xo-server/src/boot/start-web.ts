@@ -137,7 +137,7 @@ function forgetClient(client: Client, { core, started }: WebParts): void {
   services.alarmListeners.delete(client);
   services.activityListeners.delete(client);
   services.taskSubscriptions.delete(client);
-  services.liveQueries.forget(client);
+  services.clientQueries.forget(client);
   core.views.notices.forget(client);
   services.sessions.remove(client);
 }

@@ -309,13 +309,13 @@ export class ObjectNotices {
   /** Sends a subscriber as many frames as its send queue accepts. */
   #advance(follower: Follower): void {
     const { feed } = this.#options.catalog;
-    const { epoch } = feed;
+    const { feedId } = feed;
     const { session } = follower.client;
     if (session !== undefined && session.user() === undefined) {
       this.forget(follower.client);
       return;
     }
-    const frames = feed.since({ epoch, revision: follower.revision });
+    const frames = feed.since({ feedId, revision: follower.revision });
     if (frames === "resync") {
       this.forget(follower.client);
       follower.client.close("too slow, list the objects again");

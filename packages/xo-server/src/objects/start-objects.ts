@@ -11,7 +11,7 @@ import {
 import { toCacheLimits } from "../config/cache-limits.js";
 import { Completeness } from "./completeness.js";
 import { LoadedPools } from "./loaded-pools.js";
-import { LiveQuerySubscriptions } from "./live-query-subscriptions.js";
+import { ClientQueries } from "./client-queries.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
 import type { StartOptions } from "../config/start-options.js";
@@ -29,7 +29,7 @@ export interface Objects {
   readonly queries: Queries;
   readonly completeness: Completeness;
   readonly loadedPools: LoadedPools;
-  readonly liveQueries: LiveQuerySubscriptions;
+  readonly clientQueries: ClientQueries;
   readonly listing: ObjectListing;
   readonly notices: ObjectNotices;
 }
@@ -80,7 +80,7 @@ export function startObjects(
     notices.stop();
   });
   const listing = new ObjectListing(catalog, inventory, queries, loadedPools);
-  const liveQueries = new LiveQuerySubscriptions({
+  const clientQueries = new ClientQueries({
     queries,
     completeness,
     clock,
@@ -90,7 +90,7 @@ export function startObjects(
     queries,
     completeness,
     loadedPools,
-    liveQueries,
+    clientQueries,
     listing,
     notices,
   };

@@ -99,7 +99,7 @@ interface Log extends Pick<
   /** Cursor of the next page; undefined: this is the last one. */
   readonly before: Ref<number | undefined>;
   /** Counts loads: answers to a previous request are ignored. */
-  epoch: number;
+  generation: number;
 }
 
 function createLog(): Log {
@@ -109,23 +109,23 @@ function createLog(): Log {
     state: ref<ActivityState>("loading"),
     error: ref<string>(),
     before: ref<number>(),
-    epoch: 0,
+    generation: 0,
   };
 }
 
 /** Replaces all entries by the newest page. */
 async function load(log: Log, read: Read): Promise<void> {
-  const epoch = ++log.epoch;
+  const generation = ++log.generation;
   try {
     const page = await read({});
-    if (epoch !== log.epoch) return;
+    if (generation !== log.generation) return;
     log.entries.value = page.entries;
     log.fresh.value = [];
     log.before.value = page.before;
     log.state.value = "live";
     log.error.value = undefined;
   } catch (reason) {
-    if (epoch !== log.epoch || log.entries.value.length > 0) return;
+    if (generation !== log.generation || log.entries.value.length > 0) return;
     log.state.value = "refused";
     log.error.value = (reason as Error).message;
   }
@@ -141,13 +141,13 @@ function createFreshReader(log: Log, read: Read): () => Promise<void> {
       return;
     }
     isReading = true;
-    const { epoch } = log;
+    const { generation } = log;
     const newest = log.fresh.value[0] ?? log.entries.value[0];
     const after = newest?.seq ?? 0;
     // After the connection was lost, the entries are read again when it is back.
     const page = await read({ after, limit: MAX_FRESH }).catch(() => undefined);
     isReading = false;
-    if (epoch === log.epoch && page !== undefined)
+    if (generation === log.generation && page !== undefined)
       if (page.before !== undefined) await load(log, read);
       else log.fresh.value = [...page.entries, ...log.fresh.value];
     if (!isRequested) return;
@@ -158,12 +158,12 @@ function createFreshReader(log: Log, read: Read): () => Promise<void> {
 
 async function readMore(log: Log, read: Read): Promise<void> {
   const from = log.before.value;
-  const { epoch } = log;
+  const { generation } = log;
   if (from === undefined) return;
   log.before.value = undefined;
   // The button stays, so that the user can retry.
   const page = await read({ before: from }).catch(() => undefined);
-  if (epoch !== log.epoch) return;
+  if (generation !== log.generation) return;
   log.before.value = page === undefined ? from : page.before;
   if (page !== undefined)
     log.entries.value = [...log.entries.value, ...page.entries];

@@ -65,7 +65,7 @@ export class JsonRpcClient {
   #state: ConnectionState = { name: "idle" };
   #socket: Socket | undefined;
   /** Counts connections: events of a previous connection are ignored. */
-  #epoch = 0;
+  #generation = 0;
   #attempt = 0;
   #timer: unknown;
   #nextId = 1;
@@ -152,11 +152,11 @@ export class JsonRpcClient {
     this.#attempt += 1;
     this.#receivedAt = undefined;
     this.#enter({ name: "connecting", attempt: this.#attempt });
-    const epoch = ++this.#epoch;
+    const generation = ++this.#generation;
     const ifCurrent =
       <A extends unknown[]>(fn: (...args: A) => void) =>
       (...args: A) => {
-        if (epoch === this.#epoch) fn(...args);
+        if (generation === this.#generation) fn(...args);
       };
     this.#timer = clock.setTimeout(
       ifCurrent(() => {
@@ -234,7 +234,7 @@ export class JsonRpcClient {
   #dropSocket(reason: string): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    this.#epoch += 1;
+    this.#generation += 1;
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();

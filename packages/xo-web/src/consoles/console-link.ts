@@ -56,7 +56,7 @@ export class ConsoleLink {
   readonly #clock: MonotonicClock;
   #state: LinkState = { name: "checking" };
   /** Number of requests, to discard outdated answers. */
-  #epoch = 0;
+  #generation = 0;
   #attempt = 0;
   #openedAt = 0;
   #timer: unknown;
@@ -78,7 +78,7 @@ export class ConsoleLink {
   }
 
   stop(): void {
-    this.#epoch++;
+    this.#generation++;
     this.#clock.clearTimeout(this.#timer);
   }
 
@@ -101,12 +101,12 @@ export class ConsoleLink {
 
   async #check(): Promise<void> {
     this.#clock.clearTimeout(this.#timer);
-    const epoch = ++this.#epoch;
+    const generation = ++this.#generation;
     // The last state stays until the next one is known.
     if ("retryAt" in this.#state)
       this.#update({ ...this.#state, retryAt: undefined });
     const answer = await this.#options.check();
-    if (epoch !== this.#epoch) return;
+    if (generation !== this.#generation) return;
     if (answer.kind === "gone") this.#wait("gone");
     else if (answer.kind === "refused") this.#refuse(answer.refusal);
     else this.#update({ name: "opening", summary: answer.summary });

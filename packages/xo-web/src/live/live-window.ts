@@ -72,7 +72,7 @@ export class LiveWindow {
   #isOpening = false;
   #isConnected = false;
   /** Counts connections. */
-  #epoch = 0;
+  #generation = 0;
   #ids: string[] = [];
   #objects = new Map<string, Json>();
 
@@ -91,7 +91,7 @@ export class LiveWindow {
 
   /** Call it for each connection with a signed-in user. */
   connected(): void {
-    this.#epoch++;
+    this.#generation++;
     this.#isConnected = true;
     this.#sent = this.#settled = undefined;
     this.#isBusy = this.#isOpening = false;
@@ -99,7 +99,7 @@ export class LiveWindow {
   }
 
   disconnected(): void {
-    this.#epoch++;
+    this.#generation++;
     this.#isConnected = this.#isBusy = this.#isOpening = false;
     this.#sent = undefined;
     if (this.#view.state === "live") this.#show({ state: "stale" });
@@ -119,19 +119,23 @@ export class LiveWindow {
   async #settle(): Promise<void> {
     if (this.#isBusy || !this.#isConnected) return;
     this.#isBusy = true;
-    const epoch = this.#epoch;
-    while (epoch === this.#epoch && this.#requested !== this.#settled) {
+    const generation = this.#generation;
+    while (
+      generation === this.#generation &&
+      this.#requested !== this.#settled
+    ) {
       const requested = this.#requested;
-      const isAnswered = await this.#send(requested, epoch);
-      if (isAnswered && epoch === this.#epoch) this.#settled = requested;
+      const isAnswered = await this.#send(requested, generation);
+      if (isAnswered && generation === this.#generation)
+        this.#settled = requested;
     }
-    if (epoch === this.#epoch) this.#isBusy = false;
+    if (generation === this.#generation) this.#isBusy = false;
   }
 
   /** @returns false: the server did not answer in time, and is to be asked again */
   async #send(
     requested: WindowRequest | undefined,
-    epoch: number,
+    generation: number,
   ): Promise<boolean> {
     const { call, name } = this.#options;
     const sent = this.#sent;
@@ -139,11 +143,11 @@ export class LiveWindow {
       if (requested === undefined) await this.#closeQuery();
       else if (sent !== undefined && canChange(sent, requested)) {
         await call("query.change", changeFor(name, sent, requested));
-        if (epoch === this.#epoch) this.#sent = requested;
-      } else await this.#open(requested, epoch);
+        if (generation === this.#generation) this.#sent = requested;
+      } else await this.#open(requested, generation);
     } catch (error) {
       if (error instanceof NoAnswerError) return false;
-      if (epoch === this.#epoch) this.#failed(error);
+      if (generation === this.#generation) this.#failed(error);
     }
     return true;
   }
@@ -157,7 +161,7 @@ export class LiveWindow {
     await call("query.close", { name }).catch(() => undefined);
   }
 
-  async #open(requested: WindowRequest, epoch: number): Promise<void> {
+  async #open(requested: WindowRequest, generation: number): Promise<void> {
     const { call, name } = this.#options;
     this.#isOpening = true;
     try {
@@ -165,11 +169,11 @@ export class LiveWindow {
         name,
         ...(requested as unknown as Record<string, Json>),
       });
-      if (epoch !== this.#epoch) return;
+      if (generation !== this.#generation) return;
       this.#sent = requested;
       if (isObject(update)) this.#take({ ...update, reset: true });
     } finally {
-      if (epoch === this.#epoch) this.#isOpening = false;
+      if (generation === this.#generation) this.#isOpening = false;
     }
   }
 

@@ -33,12 +33,12 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   const refusal = shallowRef<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Number of requests, to discard outdated responses. */
-  let epoch = 0;
+  let generation = 0;
 
   function restart(): void {
-    epoch++;
+    generation++;
     clearTimeout(timer);
-    if (toValue(query) !== undefined) void load(epoch);
+    if (toValue(query) !== undefined) void load(generation);
   }
 
   async function load(own: number): Promise<void> {
@@ -50,12 +50,12 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
           ...requested,
           ...(state === undefined ? {} : { known: state }),
         });
-        if (own !== epoch) return;
+        if (own !== generation) return;
         table.value = table.value.take(answer);
         isKnown.value = true;
         refusal.value = undefined;
       } catch (error) {
-        if (own !== epoch) return;
+        if (own !== generation) return;
         if (error instanceof RpcError) refusal.value = error.message;
       }
     }
@@ -72,7 +72,7 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
     },
   );
   onScopeDispose(() => {
-    epoch++;
+    generation++;
     clearTimeout(timer);
   });
   return { table, isKnown, refusal };

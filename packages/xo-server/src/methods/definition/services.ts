@@ -38,7 +38,7 @@ import type { RollingRecords } from "../../rolling/rolling-records.js";
 import type { WavePlanner } from "../../rolling/wave-planner.js";
 import type { Jobs } from "../../jobs/jobs.js";
 import type { Completeness } from "../../objects/completeness.js";
-import type { LiveQuerySubscriptions } from "../../objects/live-query-subscriptions.js";
+import type { ClientQueries } from "../../objects/client-queries.js";
 import type { ObjectListing } from "../../objects/object-listing.js";
 import type { ObjectNotices } from "../../objects/object-notices.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
@@ -77,7 +77,7 @@ export interface Services {
   readonly queries: Queries;
   readonly trafficRules: Pick<TrafficRuleWatch, "begin">;
   readonly completeness: Completeness;
-  readonly liveQueries: LiveQuerySubscriptions;
+  readonly clientQueries: ClientQueries;
   readonly objectListing: ObjectListing;
   readonly objectNotices: ObjectNotices;
   /** Not bound to a task: for cleanup that must succeed even if the task is cancelled. */

@@ -97,7 +97,7 @@ const groups = Type.Array(
 const Raw = Type.Unsafe<RawJson>(Type.Object({}));
 const closed = { additionalProperties: false } as const;
 
-export const queryPage = defineOperation({
+const queryPage = defineOperation({
   name: "query.page",
   summary:
     "Return a page of the matching objects, sorted: {total, revision, next?, complete?, rows}. With `complete: false` a pool is still being loaded, and more objects may match.",
@@ -134,7 +134,7 @@ export const queryPage = defineOperation({
   },
 });
 
-export const queryCount = defineOperation({
+const queryCount = defineOperation({
   name: "query.count",
   summary:
     "Return the number of matching objects; with `details`: {count, complete?}. With `complete: false` a pool is still being loaded, and more objects may match.",
@@ -151,7 +151,7 @@ export const queryCount = defineOperation({
   },
 });
 
-export const queryGroup = defineOperation({
+const queryGroup = defineOperation({
   name: "query.group",
   summary:
     "Return the number of matching objects for each value of a property: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
@@ -182,7 +182,7 @@ export const queryGroup = defineOperation({
   },
 });
 
-export const queryColumns = defineOperation({
+const queryColumns = defineOperation({
   name: "query.columns",
   summary:
     "Return some properties of many objects as columns, unordered: {revision, total, state, ids?, complete?, columns}. With `complete: false` a pool is still being loaded. A column is {values}; {values, indexes} if values are repeated often (the value of an object is `values[index]`); or {step, values} for `now.*` (integer multiples of step, null if missing). With `known` only changes since that response are returned.",
@@ -226,7 +226,7 @@ export const queryColumns = defineOperation({
   },
 });
 
-export const queryOpen = defineOperation({
+const queryOpen = defineOperation({
   name: "query.open",
   summary:
     "Subscribe to a window of a sorted result. Returns the whole window; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} contain the differences (patches: RFC 7386), with `reset` after a gap. `complete` is false, in the response and after `reset`, while a pool is still being loaded; afterwards it is sent when it changes.",
@@ -236,14 +236,14 @@ export const queryOpen = defineOperation({
   handler: async ({ name, ...request }, context) => {
     const { answered } = context;
     const terms = { name, readable: readableTo(context), answered };
-    const { queries, liveQueries } = context.services;
+    const { queries, clientQueries } = context.services;
     await checkRequestedProperties(request, queries);
     const query = withTopLevelFields(request);
-    return new RawJson(await liveQueries.open(context.client, terms, query));
+    return new RawJson(await clientQueries.open(context.client, terms, query));
   },
 });
 
-export const queryChange = defineOperation({
+const queryChange = defineOperation({
   name: "query.change",
   summary:
     "Change the window, filter or order of a query. The next notification contains the difference.",
@@ -260,12 +260,12 @@ export const queryChange = defineOperation({
   handler: async ({ name, ...requested }, { services, client }) => {
     await checkRequestedProperties(requested, services.queries);
     const change = withTopLevelFields(requested);
-    await services.liveQueries.change(client, name, change);
+    await services.clientQueries.change(client, name, change);
     return true;
   },
 });
 
-export const queryClose = defineOperation({
+const queryClose = defineOperation({
   name: "query.close",
   summary:
     "Close a query: no more notifications are sent. Returns false if it was not open.",
@@ -273,7 +273,7 @@ export const queryClose = defineOperation({
   result: Type.Boolean(),
   permission: "viewer",
   handler: ({ name }, { services, client }) =>
-    services.liveQueries.close(client, name),
+    services.clientQueries.close(client, name),
 });
 
 /** `complete: false` while a pool is listed for the first time or restored from its snapshot. */

@@ -34,7 +34,7 @@ export class LatestAnswer<Q, A> {
   #timer: unknown;
   #isBusy = false;
   /** Number of changes of the question. */
-  #epoch = 0;
+  #generation = 0;
 
   constructor(options: LatestAnswerOptions<Q, A>) {
     this.#options = options;
@@ -43,7 +43,7 @@ export class LatestAnswer<Q, A> {
   /** @param question undefined: none; the last answer is removed */
   want(question: Q | undefined): void {
     this.#question = question;
-    this.#epoch++;
+    this.#generation++;
     if (question === undefined) {
       this.#clearTimer();
       const nothing = { answer: undefined, question: undefined };
@@ -57,13 +57,13 @@ export class LatestAnswer<Q, A> {
   /** Sends the same question again: after a reconnection, or when its data changed. */
   again(): void {
     if (this.#question === undefined) return;
-    this.#epoch++;
+    this.#generation++;
     this.#soon(0);
   }
 
   close(): void {
     this.#question = undefined;
-    this.#epoch++;
+    this.#generation++;
     this.#clearTimer();
   }
 
@@ -84,7 +84,7 @@ export class LatestAnswer<Q, A> {
   async #request(): Promise<void> {
     const question = this.#question;
     if (question === undefined || this.#isBusy) return;
-    const epoch = this.#epoch;
+    const generation = this.#generation;
     this.#isBusy = true;
     try {
       const answer = await this.#options.request(question);
@@ -93,14 +93,14 @@ export class LatestAnswer<Q, A> {
           answer,
           question,
           failure: undefined,
-          isStale: epoch !== this.#epoch,
+          isStale: generation !== this.#generation,
         });
     } catch (failure) {
-      if (epoch === this.#epoch)
+      if (generation === this.#generation)
         this.#update({ failure, isStale: this.#view.answer !== undefined });
     }
     this.#isBusy = false;
-    if (epoch !== this.#epoch) this.#soon(0);
+    if (generation !== this.#generation) this.#soon(0);
   }
 
   #update(changes: Partial<LatestView<Q, A>>): void {

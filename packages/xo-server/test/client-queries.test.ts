@@ -1,6 +1,6 @@
 import type { LiveRequest, LiveUpdate, Queries } from "@xo-server/inventory";
 import t from "tap";
-import { LiveQuerySubscriptions } from "../src/objects/live-query-subscriptions.js";
+import { ClientQueries } from "../src/objects/client-queries.js";
 import { FakeClock } from "./fake-clock.js";
 
 const request: LiveRequest = { type: "VM", offset: 0, limit: 10 };
@@ -80,7 +80,7 @@ function setUp() {
   const queries = new FakeQueries();
   const clock = new FakeClock();
   const completeness = new FakeCompleteness();
-  const readers = new LiveQuerySubscriptions({
+  const readers = new ClientQueries({
     queries: queries as unknown as Queries,
     completeness,
     clock,

@@ -2,19 +2,19 @@ import type { WallClock } from "@xo-server/kit";
 import type { LiveRequest, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Completeness } from "./completeness.js";
-import { LiveQuerySubscription } from "./live-query-subscription.js";
+import { ClientQuery } from "./client-query.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
 
 /** The client's name of a query, and the objects that the client may read. */
-export interface LiveQueryTerms {
+export interface ClientQueryTerms {
   readonly name: string;
   readonly readable: Readable;
   /** Resolves when the response to the opening was sent; absent: there is none. */
   readonly answered?: Promise<void> | undefined;
 }
 
-export interface LiveQuerySources {
+export interface ClientQuerySources {
   readonly queries: Queries;
   readonly completeness: Pick<Completeness, "isComplete" | "onChange">;
   readonly clock: WallClock;
@@ -24,18 +24,15 @@ export interface LiveQuerySources {
 const MAX_QUERIES = 64;
 
 /** The live queries of all clients, by client and name. */
-export class LiveQuerySubscriptions {
-  readonly #sources: LiveQuerySources;
-  readonly #clients = new Map<
-    StatusSubscriber,
-    Map<string, LiveQuerySubscription>
-  >();
+export class ClientQueries {
+  readonly #sources: ClientQuerySources;
+  readonly #clients = new Map<StatusSubscriber, Map<string, ClientQuery>>();
 
-  constructor(sources: LiveQuerySources) {
+  constructor(sources: ClientQuerySources) {
     this.#sources = sources;
     sources.completeness.onChange(() => {
-      for (const readers of this.#clients.values())
-        for (const reader of readers.values()) reader.completenessChanged();
+      for (const queries of this.#clients.values())
+        for (const query of queries.values()) query.completenessChanged();
     });
   }
 
@@ -46,29 +43,28 @@ export class LiveQuerySubscriptions {
    */
   async open(
     client: StatusSubscriber,
-    { name, readable, answered = Promise.resolve() }: LiveQueryTerms,
+    { name, readable, answered = Promise.resolve() }: ClientQueryTerms,
     request: LiveRequest,
   ): Promise<Buffer> {
     this.close(client, name);
-    const mine =
-      this.#clients.get(client) ?? new Map<string, LiveQuerySubscription>();
+    const mine = this.#clients.get(client) ?? new Map<string, ClientQuery>();
     if (mine.size >= MAX_QUERIES)
       throw new XoError("INVALID_PARAMETERS", {
         reason: `a client has at most ${MAX_QUERIES} live queries`,
         errors: [],
       });
-    const reader = new LiveQuerySubscription(request, {
+    const query = new ClientQuery(request, {
       ...this.#sources,
       client,
       name,
       readable,
       answered,
     });
-    this.#clients.set(client, mine.set(name, reader));
+    this.#clients.set(client, mine.set(name, query));
     try {
-      return await reader.open();
+      return await query.open();
     } catch (error) {
-      if (mine.get(name) === reader) this.close(client, name);
+      if (mine.get(name) === query) this.close(client, name);
       throw error;
     }
   }
@@ -79,32 +75,32 @@ export class LiveQuerySubscriptions {
     name: string,
     changes: Partial<LiveRequest>,
   ): Promise<void> {
-    const reader = this.#clients.get(client)?.get(name);
-    if (reader === undefined)
+    const query = this.#clients.get(client)?.get(name);
+    if (query === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "query", id: name });
-    await reader.change(changes);
+    await query.change(changes);
   }
 
   /** @returns false: the client has no query with this name */
   close(client: StatusSubscriber, name: string): boolean {
     const mine = this.#clients.get(client);
-    const reader = mine?.get(name);
-    reader?.close();
+    const query = mine?.get(name);
+    query?.close();
     mine?.delete(name);
     if (mine?.size === 0) this.#clients.delete(client);
-    return reader !== undefined;
+    return query !== undefined;
   }
 
   /** To be called when the rights of the client may have changed. */
   renew(client: StatusSubscriber): void {
-    for (const reader of this.#clients.get(client)?.values() ?? [])
-      reader.renew();
+    for (const query of this.#clients.get(client)?.values() ?? [])
+      query.renew();
   }
 
   /** To be called when the client has disconnected. */
   forget(client: StatusSubscriber): void {
-    for (const reader of this.#clients.get(client)?.values() ?? [])
-      reader.close();
+    for (const query of this.#clients.get(client)?.values() ?? [])
+      query.close();
     this.#clients.delete(client);
   }
 }

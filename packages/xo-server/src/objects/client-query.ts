@@ -20,7 +20,7 @@ const MAX_HELD = 100;
 /** Time after which a client that did not read gets a full update, in ms. */
 const RETRY_MS = 1000;
 
-export interface LiveQuerySubscriptionOptions {
+export interface ClientQueryOptions {
   readonly queries: Queries;
   readonly completeness: Pick<Completeness, "isComplete">;
   readonly clock: WallClock;
@@ -38,8 +38,8 @@ export interface LiveQuerySubscriptionOptions {
  * query is closed and opened again later, and its first update has `reset`.
  * `complete` is in the first update if it is false, later when it has changed.
  */
-export class LiveQuerySubscription {
-  readonly #options: LiveQuerySubscriptionOptions;
+export class ClientQuery {
+  readonly #options: ClientQueryOptions;
   #request: LiveRequest;
   #query: LiveQuery | undefined;
   /** The predicate that the query was opened with. */
@@ -55,7 +55,7 @@ export class LiveQuerySubscription {
   #timer: unknown;
   #isClosed = false;
 
-  constructor(request: LiveRequest, options: LiveQuerySubscriptionOptions) {
+  constructor(request: LiveRequest, options: ClientQueryOptions) {
     this.#options = options;
     this.#request = request;
   }

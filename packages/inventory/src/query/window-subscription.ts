@@ -21,26 +21,26 @@ export interface PreparedRequest {
   readonly isReader: boolean;
 }
 
-export interface QuerySubscriptionOptions {
+export interface WindowSubscriptionOptions {
   /**
    * Resolves with a handle of the result for the request; rejects for an invalid
    * request.
    */
   readonly open: (request: LiveRequest) => Promise<PreparedRequest>;
   readonly openWindow: (parts: PreparedRequest) => OpenWindow;
-  readonly onClose: (reader: QuerySubscription) => void;
+  readonly onClose: (subscription: WindowSubscription) => void;
   readonly logger: Pick<Logger, "error">;
 }
 
 /**
- * One subscription of a live query. `change` cancels a previous change that is
+ * A live query, as a subscriber of the window that its request needs. `change` cancels a previous change that is
  * still being prepared; until the new window is ready, updates of the previous
  * one are sent.
  */
-export class QuerySubscription implements LiveQuery, Subscriber {
+export class WindowSubscription implements LiveQuery, Subscriber {
   window: Window | undefined;
   lastSent: WindowState | undefined;
-  readonly #options: QuerySubscriptionOptions;
+  readonly #options: WindowSubscriptionOptions;
   readonly #listener: (update: LiveUpdate) => void;
   /** The request made last, and the one whose window is subscribed. */
   #requested: LiveRequest;
@@ -54,7 +54,7 @@ export class QuerySubscription implements LiveQuery, Subscriber {
   constructor(
     request: LiveRequest,
     listener: (update: LiveUpdate) => void,
-    options: QuerySubscriptionOptions,
+    options: WindowSubscriptionOptions,
   ) {
     this.#requested = request;
     this.#current = request;
