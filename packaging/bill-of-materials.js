@@ -78,7 +78,7 @@ function toPackageUrl({ name, version }) {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
-/** An expression such as `(MIT OR Apache-2.0)` is no id. */
+/** An expression such as `(MIT OR Apache-2.0)` is not an id. */
 function toLicense(license) {
   return /^[\w.+-]+$/.test(license)
     ? { license: { id: license } }

@@ -25,7 +25,7 @@ t.test("activity has the user who caused it", LIMIT, async (t) => {
   let entries = await list();
   while (!entries.some(({ kind }) => kind === "pool.connected"))
     entries = await list();
-  t.equal(entries.length, 1, "the first listing is no activity");
+  t.equal(entries.length, 1, "the first listing is not activity");
 
   const [vm] = await api.all({ type: "VM", power_state: "Running" });
   await api.request("vm.stop", { id: vm!.id, force: true });

@@ -301,7 +301,7 @@ t.test("each operation, in each state", async (t) => {
     }
   });
 
-  await t.test("templates and snapshots are no VMs", async (t) => {
+  await t.test("templates and snapshots are not VMs", async (t) => {
     const id = await inState("Halted");
     const snapshot = (await api.request("vm.snapshot", { id })) as string;
     const methods = new Set(

@@ -249,7 +249,7 @@ t.test("an invalid configuration is reported with line numbers", async (t) => {
     /config\.yaml:2: unknown key "prot" in http; did you mean "port"\?/,
   );
   t.match(server.output, /config\.yaml:3: log\.level must be one of/);
-  t.notMatch(server.output, /^ +at /m, "no stack for what is no bug");
+  t.notMatch(server.output, /^ +at /m, "no stack for what is not a bug");
 });
 
 t.test(

@@ -20,7 +20,7 @@ t.test("rights on objects that operations reach", async (t) => {
     hiddenVm(t, bench),
   );
 
-  await t.test("a right on a network is no right on its VIFs", (t) =>
+  await t.test("a right on a network is not a right on its VIFs", (t) =>
     vifsOfNetwork(t, bench),
   );
 

@@ -141,7 +141,11 @@ t.test("XenServer 7: a pack is uploaded and installed", LIMIT, async (t) => {
     ["pool.installSupplementalPack", { pool: pool.id }],
   ] as const) {
     const refused = await upload(operation, params, bytes);
-    t.equal(refused.status, 422, `${operation} of a file that is no update`);
+    t.equal(
+      refused.status,
+      422,
+      `${operation} of a file that is not an update`,
+    );
     t.match(await refused.json(), {
       error:
         /^the pool refused the file: INVALID_UPDATE.*update\.xml is missing/,

@@ -84,7 +84,7 @@ t.test("a usage report is sent, and compared with the last one", async (t) => {
     html,
     `<h2 style="font-size:17px">${String(pools[0]!["name_label"])}`,
   );
-  t.notMatch(html, "<b>", "names are no markup");
+  t.notMatch(html, "<b>", "names are not markup");
   const csv = partOf(letter, "text/csv");
   t.match(
     csv,

@@ -180,6 +180,6 @@ t.test("several VMs are created at once", async (t) => {
       if (reason !== undefined) t.match(error?.data, { reason }, what);
     }
     t.equal(database.generation, generation, "the pool is as it was");
-    t.same(await taskIds(), tasks, "what is refused is no task");
+    t.same(await taskIds(), tasks, "what is refused is not a task");
   });
 });

@@ -48,7 +48,7 @@ t.test("a smoke run is small, whatever else is its size", async (t) => {
   t.match(parse("--smoke", "--pools", "5"), { pools: 5, vms: 20 });
 });
 
-t.test("a value that is no number is refused", async (t) => {
+t.test("a value that is not a number is refused", async (t) => {
   for (const wrong of ["0", "-1", "1.5", "many"])
     t.throws(() => parse(`--pools=${wrong}`), { name: "UsageError" }, wrong);
   t.throws(() => parse("--colour"), { name: "UsageError" });

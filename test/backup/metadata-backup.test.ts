@@ -88,7 +88,7 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
   const rest = await api.rest("GET", "/metadata-backups?fields=id,type");
   t.equal(((await rest.json()) as object[]).length, 2);
 
-  await t.test("they are no backups of VMs", async (t) => {
+  await t.test("they are not backups of VMs", async (t) => {
     t.same(await api.request("backupArchive.getAll"), []);
     for (const [method, params] of [
       ["backupArchive.get", {}],
@@ -197,7 +197,11 @@ t.test("the configuration is restored", async (t) => {
   await api.request("metadataBackup.restore", { id: backup });
   const again = await ApiSession.open(t, url, "bob", "a password 123");
   const refused = await again.call("metadataBackup.getAll");
-  t.equal(codeOf(refused), "FORBIDDEN", "bob is back, and is no administrator");
+  t.equal(
+    codeOf(refused),
+    "FORBIDDEN",
+    "bob is back, and is not an administrator",
+  );
   const others = await again.call("metadataBackup.restore", { id: backup });
   t.equal(codeOf(others), "FORBIDDEN");
 });

@@ -89,7 +89,7 @@ t.test(
   },
 );
 
-t.test("an export that is cut or damaged is no backup", async (t) => {
+t.test("an export that is cut or damaged is not a backup", async (t) => {
   const controlled = await setUp(t);
   const { api, pools, vm, id } = controlled;
   const { faults } = pools[0]!;

@@ -204,7 +204,7 @@ t.test("bodies of all routes that arrive byte by byte", LIMIT, async (t) => {
       ["host.installSupplementalPack", { host: pool!.master }, config],
       ["pool.installSupplementalPack", { pool: pool!.id }, config],
     ];
-    /** What is sent is no export, and no update, as the pool says. */
+    /** What is sent is not an export, and no update, as the pool says. */
     const refused = new Map([
       ["xo.importConfig", /not an exported configuration/],
       ["host.installSupplementalPack", /INVALID_UPDATE/],

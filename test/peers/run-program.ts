@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 
 export interface RunProgramOptions {
-  /** Exit codes that are no error; default: 0. */
+  /** Exit codes that are not errors; default: 0. */
   readonly isAccepted?: (code: number) => boolean;
   /** Working directory; default: that of this process. */
   readonly cwd?: string;

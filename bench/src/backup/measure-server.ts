@@ -172,7 +172,7 @@ async function untilVms(client: ApiClient, count: number): Promise<string[]> {
   }
 }
 
-/** Of the last run. @throws Error if it was no success */
+/** Of the last run. @throws Error if it was not a success */
 async function disksOf(
   client: ApiClient,
   jobId: string,

@@ -93,7 +93,7 @@ function describe(outcome: Figures | Error): string {
   return ms === undefined ? "measured" : `${formatMs(ms)} ms`;
 }
 
-/** @throws UsageError when the file is not there; Error when it is no pool */
+/** @throws UsageError when the file is not there; Error when it is not a pool */
 async function replay(job: ReplayJob): Promise<void> {
   if (!existsSync(job.file)) throw new UsageError(`there is no ${job.file}`);
   const program = "placement/programs/replay.js";

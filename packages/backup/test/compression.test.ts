@@ -105,7 +105,7 @@ t.test("ids of chunks are the same in a thread and here", async (t) => {
   );
 });
 
-t.test("bytes that are no chunk of the size are refused", async (t) => {
+t.test("bytes that are not a chunk of the size are refused", async (t) => {
   const { stored } = await compressChunk(plainOf(1, 64 * KIB));
   const bytes = Buffer.from(stored);
   await t.rejects(decompressChunk(ZSTD, bytes, 32 * KIB));

@@ -315,7 +315,7 @@ t.test(
 );
 
 t.test(
-  "files of others in its folders are no part of a repository",
+  "files of others in its folders are not part of a repository",
   async (t) => {
     const { storage, repository } = await newRepository(t);
     const disk = new MemoryDisk(BLOCK);

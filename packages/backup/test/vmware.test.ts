@@ -195,7 +195,7 @@ t.test(
             backing: "type:VirtualDiskRawDiskMappingVer1BackingInfo",
           }),
         },
-        /no flat disk of a datastore \(VirtualDiskRawDiskMappingVer1\)/,
+        /not a flat disk of a datastore \(VirtualDiskRawDiskMappingVer1\)/,
       ],
       [
         "encryption",

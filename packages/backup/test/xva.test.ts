@@ -190,18 +190,21 @@ t.test("no more than a block is held", async (t) => {
   t.equal(buffers.size, 1, "the buffer of a block is used again");
 });
 
-t.test("empty files that hold the connection open are no blocks", async (t) => {
-  const files = xvaFiles(disks);
-  const place = files.findIndex(({ name }) => name === "Ref:2/00000005");
-  const name = "Ref:2/00000003";
-  const content = Buffer.alloc(0);
-  files.splice(place, 0, { name, content }, checksumFile(name, content));
-  t.equal(await problemOf(files), "none");
-  const last = files.findIndex((one) => one.name === "Ref:2/00000005");
-  files.splice(last, 2, { name: "Ref:2/00000005", content });
-  files.splice(last + 1, 0, checksumFile("Ref:2/00000005", content));
-  t.match(await problemOf(files), /source-invalid: .*without block 5/);
-});
+t.test(
+  "empty files that hold the connection open are not blocks",
+  async (t) => {
+    const files = xvaFiles(disks);
+    const place = files.findIndex(({ name }) => name === "Ref:2/00000005");
+    const name = "Ref:2/00000003";
+    const content = Buffer.alloc(0);
+    files.splice(place, 0, { name, content }, checksumFile(name, content));
+    t.equal(await problemOf(files), "none");
+    const last = files.findIndex((one) => one.name === "Ref:2/00000005");
+    files.splice(last, 2, { name: "Ref:2/00000005", content });
+    files.splice(last + 1, 0, checksumFile("Ref:2/00000005", content));
+    t.match(await problemOf(files), /source-invalid: .*without block 5/);
+  },
+);
 
 t.test("an archive that is cut is noticed, wherever", async (t) => {
   const archive = tarOf(xvaFiles(disks));
@@ -235,7 +238,7 @@ t.test("a changed bit is noticed or is not of the disk", async (t) => {
   }
 });
 
-t.test("what is no whole disk is refused", async (t) => {
+t.test("what is not a whole disk is refused", async (t) => {
   const files = xvaFiles(disks);
   const at = (name: string): number =>
     files.findIndex((one) => one.name === name);

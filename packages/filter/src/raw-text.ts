@@ -42,7 +42,7 @@ const UNITS: Readonly<Record<string, number>> = {
   pib: 2 ** 50,
 };
 
-/** Units that are written; smaller multiples may be no sizes. */
+/** Units that are written; smaller multiples may not be sizes. */
 const WRITTEN: readonly (readonly [unit: string, factor: number])[] = [
   ["TiB", 2 ** 40],
   ["GiB", 2 ** 30],

@@ -30,11 +30,11 @@ const jsonCases: readonly Case[] = [
   ],
   ["a missing comma", '{"result":{"a":{} "b":{}},"error":null,"id":1}'],
   ["a missing colon", '{"result":{"a" {}},"error":null,"id":1}'],
-  ["a record that is no object", '{"result":{"a":1},"error":null,"id":1}'],
+  ["a record that is not an object", '{"result":{"a":1},"error":null,"id":1}'],
   ["records that are a list", '{"result":[],"error":null,"id":1}'],
   ["records that are null", '{"result":null,"error":null,"id":1}'],
   ["neither result nor error", '{"jsonrpc":"2.0","id":1}'],
-  ["an error that is no list", '{"jsonrpc":"2.0","error":"x","id":1}'],
+  ["an error that is not a list", '{"jsonrpc":"2.0","error":"x","id":1}'],
   ["an error of numbers", '{"jsonrpc":"2.0","error":[1],"id":1}'],
   ["a bad escape", '{"result":{"a":{"x":"\\q"}},"error":null,"id":1}'],
   [

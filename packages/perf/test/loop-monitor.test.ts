@@ -106,16 +106,19 @@ t.test("waiting before the block does not belong to it", async (t) => {
   t.equal(lines.length, 1, "45 ms are under the threshold, late as they are");
 });
 
-t.test("idle time is no block, and many short slices are none", async (t) => {
-  const { clock, lines, monitor } = watch();
-  clock.wait(1000);
-  for (let i = 0; i < 100; i++) {
-    clock.block(4);
-    clock.wait(1);
-  }
-  t.same(lines, []);
-  t.ok(monitor.histogram.max <= 4);
-});
+t.test(
+  "idle time is not a block, and many short slices are none",
+  async (t) => {
+    const { clock, lines, monitor } = watch();
+    clock.wait(1000);
+    for (let i = 0; i < 100; i++) {
+      clock.block(4);
+      clock.wait(1);
+    }
+    t.same(lines, []);
+    t.ok(monitor.histogram.max <= 4);
+  },
+);
 
 t.test(
   "a process that was suspended from outside counts as blocked",

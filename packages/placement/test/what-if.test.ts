@@ -266,7 +266,7 @@ t.test("updating a plan moves no running VM", async (t) => {
   });
 
   t.test(
-    "an unplaced VM is no proof while others keep their hosts",
+    "an unplaced VM is not proof while others keep their hosts",
     async (t) => {
       const big = vm("big", { memory: 7 * GIB });
       const { plan } = updatePlan(started, { kind: "vm", vm: big });

@@ -27,7 +27,7 @@ t.test("a clock that follows the database", async (t) => {
   t.equal(clock.now(), 500_250, "the system clock has no effect");
 
   clock.correct(500_260, { from: 1_250, to: 1_290 });
-  t.equal(clock.now(), 500_250, "a slow answer is no difference");
+  t.equal(clock.now(), 500_250, "a slow answer is not a difference");
   clock.correct(400_000, { from: 1_250, to: 1_250 });
   t.equal(clock.now(), 400_000, "the database decides");
 });

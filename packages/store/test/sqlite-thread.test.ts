@@ -19,7 +19,7 @@ t.test("file and journal are readable only by their owner", async (t) => {
 
 t.test("a file that is not a database is an error", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  await writeFile(bench.location, "this is no database".repeat(500));
+  await writeFile(bench.location, "this is not a database".repeat(500));
   await t.rejects(bench.open({ sqliteThread: true }), {
     code: "STORE_UNAVAILABLE",
     message: /file is not a database/,

@@ -49,7 +49,7 @@ export class Database {
     return this.#generation;
   }
 
-  /** Messages are no part of XAPI's database and have a count of their own. */
+  /** Messages are not part of XAPI's database and have a count of their own. */
   get messageGeneration(): number {
     return this.#messageGeneration;
   }

@@ -3,7 +3,7 @@ import type { Table } from "./table.js";
 
 /**
  * Objects that a pool has although the database does not contain them: it
- * inserts one at its first read or change. Unknown references are no error.
+ * inserts one at its first read or change. Unknown references are not errors.
  */
 export interface Origin {
   count(className: string): number;

@@ -125,7 +125,7 @@ checkAnswers([
     ["VM_IS_SNAPSHOT", "VM", "start"],
   ),
   refused(
-    "start of a snapshot that is no template",
+    "start of a snapshot that is not a template",
     (pool) => snapshot(pool, { is_a_template: false }),
     ["VM.start", false, false],
     ["VM_IS_SNAPSHOT", "VM", "start"],

@@ -262,7 +262,7 @@ async function login(pool: DiskPool): Promise<string> {
 const contentsOf = (pool: DiskPool, session: string, vtpm: string) =>
   rpc(pool, "VTPM.get_contents", [session, vtpm]);
 
-t.test("what is no dump of this pool is refused", async (t) => {
+t.test("what is not a dump of this pool is refused", async (t) => {
   const pool = await startDiskPool(t);
   const { body } = await pool.get("/pool/xmldbdump");
   const text = body.toString();

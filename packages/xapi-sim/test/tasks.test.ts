@@ -121,7 +121,11 @@ t.test("a task that an operation works on can be cancelled", async (t) => {
     status: "cancelled",
     error_info: ["TASK_CANCELLED", ref],
   });
-  t.equal(await client.call("task.cancel", ref), "", "once more is no error");
+  t.equal(
+    await client.call("task.cancel", ref),
+    "",
+    "once more is not an error",
+  );
 });
 
 t.test("cancelling a client's own task only records the request", async (t) => {

@@ -152,7 +152,7 @@ t.test("an SR that fills up leaves nothing behind", async (t) => {
   t.strictSame(changesSince(before, db), []);
 });
 
-t.test("a file that is no archive is refused", async (t) => {
+t.test("a file that is not an archive is refused", async (t) => {
   const side = await startSide(t);
   const before = picture(side.db);
   const { error_info } = await imported(side, Buffer.alloc(4096, "x"));

@@ -23,7 +23,8 @@ export async function openMember(
   const nbd = parseNbdUrl(member);
   if (nbd !== undefined) return openNbdServer(parts, nbd, signal);
   const address = parseAddress(member);
-  if (!candidates.isKnown(address)) throw unavailable("it is no known member");
+  if (!candidates.isKnown(address))
+    throw unavailable("it is not a known member");
   if (isIndirect(address))
     throw unavailable("it is not reached directly either");
   return dialUnencrypted(address, settings, { signal, allowHalfOpen: true });

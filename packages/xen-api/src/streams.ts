@@ -199,7 +199,7 @@ export class Streams {
     )
       throw new XoError("BAD_ANSWER", {
         address: addressName(handler.address),
-        reason: "a redirect to an address that is no host of the pool",
+        reason: "a redirect to an address that is not a host of the pool",
         start: "(hidden)",
       });
     return { ...handler, address, target: url.pathname + url.search };

@@ -34,7 +34,7 @@ t.test("a plain result of a task is what the parser reads", async (t) => {
   t.equal(await parseXmlFragment(`<value>${ref}</value>`), ref);
 });
 
-t.test("a result that is no value is refused", async (t) => {
+t.test("a result that is not a value is refused", async (t) => {
   for (const fragment of [
     "<value>a</value><value>b</value>",
     "<value><string>a</value>",

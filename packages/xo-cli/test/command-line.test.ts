@@ -29,7 +29,7 @@ t.test("a method without call names the command", async (t) => {
   t.match(cli.err, /unknown command[^]*xo-cli call remote\.create/);
 });
 
-t.test("help and version are no errors", async (t) => {
+t.test("help and version are not errors", async (t) => {
   const help = await runCli(t, ["--help"]);
   t.equal(help.code, 0);
   t.match(help.out, /^ {2}register .*\n[^]*Exit codes: 0 success/m);

@@ -186,7 +186,7 @@ t.test("no error is shown as none", async (t) => {
   t.equal((await runCli(t, [...args, "--json"])).out, "[]\n");
 });
 
-t.test("a reader that stops is no error", async (t) => {
+t.test("a reader that stops is not an error", async (t) => {
   const { url } = await withQueries(t);
   const args = ["list", "vm", "--json", "--server", url];
   const cli = await runCli(t, args, { readerLeavesAfter: 1 });

@@ -91,7 +91,7 @@ t.test("subscribers receive the differences", async (t) => {
   ]);
 });
 
-t.test("an object that only moves is no news", async (t) => {
+t.test("an object that only moves is not news", async (t) => {
   const { server, env } = await start(t);
   const cli = new Cli(t, ["watch", "vm", "--json"], { env });
   await cli.until(({ out }) => out.includes("ready"));

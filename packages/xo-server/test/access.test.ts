@@ -111,7 +111,7 @@ t.test("demo clients read objects, and change nothing", async (t) => {
   t.equal(await call("vm.look", "vm1", viewer), "vm1 seen");
   t.match(await call("vm.look", "vm1", guest), refused, "not of real pools");
   t.match(await call("vm.look", "none", viewer), refused);
-  t.match(await call("vm.look", "h1", viewer), refused, "is no VM");
+  t.match(await call("vm.look", "h1", viewer), refused, "is not a VM");
   t.match(await call("vm.start", "vm1", viewer), refused);
 });
 
@@ -121,7 +121,7 @@ t.test("unreadable objects do not exist for the caller", async (t) => {
   t.equal(await call("vm.start", "vm1", prod), "vm1 started");
   t.match(await call("vm.start", "vm2", prod), missing, "may not be read");
   t.match(await call("vm.start", "none", prod), missing);
-  t.match(await call("vm.start", "h1", prod), missing, "is no VM");
+  t.match(await call("vm.start", "h1", prod), missing, "is not a VM");
   t.match(await call("vm.start", "vm1", caller([])), missing);
 });
 

@@ -120,7 +120,7 @@ async function startBench(t: Test, { most = 100, isLive = true } = {}) {
   };
 }
 
-t.test("objects that exist at the start are no events", async (t) => {
+t.test("objects that exist at the start are not events", async (t) => {
   const { kinds } = await startBench(t);
   t.same(await kinds(), []);
 });
@@ -206,7 +206,7 @@ t.test("a VM converted to a template is no longer a VM", async (t) => {
   t.same(await kinds(), ["template.created a", "vm.created a", "vm.removed a"]);
 });
 
-t.test("a listing is no activity, a lost pool is", async (t) => {
+t.test("a listing is not activity, a lost pool is", async (t) => {
   const { objects, kinds, enter } = await startBench(t);
   await enter("re-listing");
   objects.put(vm("a", running("h1")), vm("new"));

@@ -23,7 +23,7 @@ t.test("marks of a snapshot are read as they were written", async (t) => {
   t.equal(
     readMarks(config, "copy"),
     undefined,
-    "a copy is no snapshot of ours",
+    "a copy is not a snapshot of ours",
   );
   t.same(withMarks(config, "uuid", { ...marks, backups: new Map() }), {
     other: "x",

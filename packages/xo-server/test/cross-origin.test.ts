@@ -91,7 +91,7 @@ t.test("no other origin is permitted to read", async (t) => {
     }
 });
 
-t.test("data is no page: it neither runs nor loads anything", async (t) => {
+t.test("data is not a page: it neither runs nor loads anything", async (t) => {
   const { get, cookie } = await setUp(t);
   for (const path of [
     "/rest/v0/users",

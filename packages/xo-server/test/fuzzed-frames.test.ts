@@ -108,7 +108,7 @@ t.test("deep nesting is answered, not crashed upon", async (t) => {
   t.type(await stillAnswers(client), "string");
 });
 
-t.test("text that is no UTF-8 closes the connection only", async (t) => {
+t.test("text that is not UTF-8 closes the connection only", async (t) => {
   const { connect } = await startTestServer(t);
   const client = await connect();
   client.socket.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });

@@ -208,7 +208,7 @@ t.test("other granularities than requested are accepted", async (t) => {
   t.equal(later.end, Math.floor(host.now / 60) * 60);
 });
 
-t.test("a value that is no number is empty", async (t) => {
+t.test("a value that is not a number is empty", async (t) => {
   const { host, stats } = setUp();
   host.measures = {
     "vm:v:memory": () => Infinity,

@@ -71,7 +71,7 @@ t.test("readable objects exist for the call", async (t) => {
   t.equal(isNothing(eve), true);
 });
 
-t.test("text that is no id is not shown", async (t) => {
+t.test("text that is not an id is not shown", async (t) => {
   const { caller, log } = createCaller(() =>
     Promise.resolve("Wm9xIrGq_secret"),
   );

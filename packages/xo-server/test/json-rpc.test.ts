@@ -206,7 +206,7 @@ t.test("errors do not repeat megabytes that the client sent", async (t) => {
   }
 });
 
-t.test("names of Object.prototype are no methods", async (t) => {
+t.test("names of Object.prototype are not methods", async (t) => {
   for (const name of ["constructor", "__proto__", "toString"])
     t.match(await call(name), { error: { code: -32601 } });
 });

@@ -130,7 +130,7 @@ t.test("concurrent requests to an LDAP server are limited", async (t) => {
   t.equal(calls, 64);
 });
 
-t.test("a server that is no LDAP server times out", async (t) => {
+t.test("a server that is not an LDAP server times out", async (t) => {
   let received = 0;
   const silentServer = await listen(t, (socket) => {
     socket.on("data", (data: Buffer) => (received += data.length));

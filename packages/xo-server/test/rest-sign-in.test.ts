@@ -119,7 +119,7 @@ t.test("cross-site requests that change something are refused", async (t) => {
   t.equal(await isRefused(proxied), false);
   t.equal(await isRefused({}), false, "a program");
   const form = { "content-type": "application/x-www-form-urlencoded" };
-  t.equal((await post(form)).status, 415, "forms are no way in");
+  t.equal((await post(form)).status, 415, "forms are not a way in");
 });
 
 t.test(

@@ -64,7 +64,7 @@ t.test("a host is probed before it is added", async (t) => {
 });
 
 t.test(
-  "a member names its coordinator; another program is no pool",
+  "a member names its coordinator; another program is not a pool",
   async (t) => {
     const { connect } = await startTestServer(t);
     const admin = await (await connect()).signIn();

@@ -47,7 +47,7 @@ t.test(
 );
 
 t.test(
-  "a disconnected session is no guest, even if signed out afterwards",
+  "a disconnected session is not a guest, even if signed out afterwards",
   async (t) => {
     const { limits, closed, open } = setUp(100, 100, 1);
     const gone = open("gone", "a");

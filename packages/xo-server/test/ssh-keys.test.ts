@@ -44,7 +44,7 @@ t.test("a user stores SSH keys with other preferences", async (t) => {
   );
 });
 
-t.test("what is no public key is refused, and not repeated", async (t) => {
+t.test("what is not a public key is refused, and not repeated", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const { id } = (await admin.request("session.getUser")) as { id: string };

@@ -70,7 +70,7 @@ t.test("figures are compared with those of the last period", async (t) => {
   t.same(compare(figures, undefined), figures);
 });
 
-t.test("what is not known is no figure", async (t) => {
+t.test("what is not known is not a figure", async (t) => {
   const lines = figureLines({ ...pool, cpu: null, memory: null });
   t.match(
     lines.map(({ value }) => value),

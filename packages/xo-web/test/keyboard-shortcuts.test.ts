@@ -64,7 +64,7 @@ t.test("nothing is requested during typing", async (t) => {
   t.equal(shortcuts.press(press("x", { target: "control" })), true);
   const command = (target: Press["target"]) =>
     shortcuts.press(press("K", { isCommand: true, target }));
-  t.equal(command("field"), true, "Control and a letter is no text");
+  t.equal(command("field"), true, "Control and a letter is not a text");
   t.equal(command("console"), false, "the guest gets it");
 });
 

@@ -115,7 +115,7 @@ t.test("cells show the server's values", (t) => {
   t.equal(say("disk"), "12 MB/s");
   t.equal(say("os"), "Windows 11");
   t.equal(say("startTime"), "10 minutes ago");
-  t.equal(say("$container"), "", "a pool is no host");
+  t.equal(say("$container"), "", "a pool is not a host");
   t.equal(say("mainIpAddress"), "", "absent values are not shown");
   t.equal(shareOf(columnOf("VM", "memory").value(row)), 0.375);
   t.end();

@@ -201,7 +201,7 @@ t.test(
 );
 
 t.test(
-  "slightly less free space is no reason to migrate; a preference is",
+  "slightly less free space is not a reason to migrate; a preference is",
   async (t) => {
     t.equal(rankCandidates(answer, "b").verdict, "best");
     const wished = {

@@ -63,7 +63,7 @@ t.test("inputErrors of typed keys", async (t) => {
   t.equal(keyInputError(`${alice.key}\n`), undefined);
 });
 
-t.test("keys of the preferences, what is no key is left out", async (t) => {
+t.test("keys of the preferences, what is not a key is left out", async (t) => {
   const preferences = {
     sshKeys: [alice, { title: "x", key: "no key" }, null, { title: 1 }],
   };

@@ -248,14 +248,17 @@ t.test(
   },
 );
 
-t.test("a response that is no status does not replace a status", async (t) => {
-  for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
-    const { server, view } = await live();
-    server.last.notify("status", bad);
-    t.equal(objects(view()), 0);
-    t.equal(view().connection.name, "waiting", JSON.stringify(bad));
-  }
-});
+t.test(
+  "a response that is not a status does not replace a status",
+  async (t) => {
+    for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
+      const { server, view } = await live();
+      server.last.notify("status", bad);
+      t.equal(objects(view()), 0);
+      t.equal(view().connection.name, "waiting", JSON.stringify(bad));
+    }
+  },
+);
 
 t.test(
   "the server is lost from the disconnect until it is live again",

@@ -98,7 +98,7 @@ t.test("windows are the same after their form", async (t) => {
       ranges: [{ from: "25:00", to: "05:00", days: [] }],
     }),
     undefined,
-    "an incomplete range is no window",
+    "an incomplete range is not a window",
   );
 });
 

@@ -65,7 +65,7 @@ async function started() {
   return { ended, request: FakeRequest.last, toast: () => toast };
 }
 
-t.test("an upload that the user cancels is no failure", async (t) => {
+t.test("an upload that the user cancels is not a failure", async (t) => {
   const { ended, request, toast } = await started();
   t.equal(request.sent, "POST /api/upload vm.xva");
   request.upload.onprogress!({ loaded: 40 });

@@ -129,7 +129,7 @@ async function measureChanges(): Promise<number[]> {
 /** Memory of the open list while the pools change. */
 async function measureChurn() {
   await setChurn(job.pools, job.changesPerSecond);
-  // What comes once is no growth.
+  // What comes once is not growth.
   await setTimeout(Math.min(SAMPLE_MS, job.churnMs));
   const samples: [seconds: number, bytes: number][] = [];
   const startedAt = performance.now();

@@ -52,7 +52,7 @@ export class RfbClient {
       "latin1",
     );
     const minor = Number(/^RFB 003\.(\d{3})\n$/.exec(version)?.[1] ?? NaN);
-    if (!(minor >= 3)) throw invalid("it is no RFB server");
+    if (!(minor >= 3)) throw invalid("it is not an RFB server");
     const isOld = minor < 7;
     const isNew = minor >= 8;
     this.#socket.write(

@@ -14,12 +14,12 @@ export interface Extent<Pack = string> {
   /** First block, counted from the beginning of the region. */
   readonly block: number;
   readonly blocks: number;
-  /** The block of the chunk that the first block is. */
+  /** Number of the block of the chunk at which the extent begins. */
   readonly skip: number;
   readonly chunk: ChunkLocation<Pack>;
 }
 
-/** Extents encoded as far as it is possible before all packs have a name. */
+/** Encoded extents that refer to packs by number: packs get their names later. */
 export interface ExtentTable {
   /** Numbers of packs, in the order in which the table refers to them. */
   readonly packs: readonly number[];
@@ -67,7 +67,7 @@ export function encodeRegion(names: readonly string[], table: Buffer): Buffer {
   return Buffer.concat([header, ...packs, table]);
 }
 
-/** @returns the extents in order of their blocks @throws Error if the bytes are no region */
+/** @returns the extents in order of their blocks @throws Error if the bytes are not a region */
 export function decodeRegion(bytes: Buffer): Extent[] {
   const packCount = bytes.readUInt16BE(4);
   const count = bytes.readUInt16BE(6);
@@ -76,7 +76,7 @@ export function decodeRegion(bytes: Buffer): Extent[] {
     !bytes.subarray(0, MAGIC.length).equals(MAGIC) ||
     bytes.length !== start + count * EXTENT_SIZE
   )
-    throw new Error("no region");
+    throw new Error("not a region");
   const packs = Array.from({ length: packCount }, (_, i) =>
     bytes
       .subarray(HEADER_SIZE + i * NAME_SIZE, HEADER_SIZE + (i + 1) * NAME_SIZE)

@@ -19,7 +19,7 @@ const HEADER_SIZE = MAGIC.length + SALT_SIZE;
 const TAG_SIZE = 16;
 /** The key is used once. */
 const NONCE = Buffer.alloc(12);
-/** Bytes of JSON at most: protects the memory of who opens it. */
+/** Maximum size of the JSON, in bytes: bounds the memory needed to open a file. */
 const MAX_JSON = 256 * 1024 * 1024;
 
 /**
@@ -57,7 +57,7 @@ export function openSealedJson(
 ): unknown {
   try {
     if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
-      throw new Error("no sealed file");
+      throw new Error("not a sealed file");
     const header = bytes.subarray(0, HEADER_SIZE);
     const decipher = createDecipheriv(
       "aes-256-gcm",

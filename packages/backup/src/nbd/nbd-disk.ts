@@ -27,7 +27,7 @@ const RETRY_MS = [0, 250, 1000, 3000, 8000, 15_000];
 /** An export may be larger than the disk: storages round sizes up. */
 const MAX_EXCESS = 2 * 1024 * 1024;
 
-/** The content of a disk that NBD servers show, over several connections. */
+/** The content of a disk that NBD servers export, read over several connections. */
 export class NbdDisk implements BlockSource {
   readonly size: number;
   readonly concurrency: number;
@@ -40,7 +40,7 @@ export class NbdDisk implements BlockSource {
   /** Servers may allow fewer than requested. */
   #limit: number;
   #opening: Promise<void> | undefined;
-  /** That are in flight or wait for a connection. */
+  /** Number of requests in flight or waiting for a connection. */
   #requests = 0;
   /** Index in `servers` of the one that new connections use. */
   #server: number;
@@ -97,7 +97,7 @@ export class NbdDisk implements BlockSource {
   async read(offset: number, into: Buffer): Promise<void> {
     const rest = (offset + into.length) % this.#minRead;
     if (rest === 0) return this.#readAligned(offset, into);
-    // The end of a disk that is no multiple of what the server reads.
+    // The end of a disk whose size is not a multiple of the block size of the server.
     const padded = Buffer.alloc(
       Math.min(into.length + this.#minRead - rest, this.#exportSize - offset),
     );

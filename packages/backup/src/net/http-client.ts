@@ -13,7 +13,7 @@ import type { TlsTrust } from "./tls-trust.js";
 const STALL_MS = 60_000;
 
 export interface HttpServerOptions {
-  /** Of any resource of the server. */
+  /** URL of any resource of the server. */
   readonly url: URL;
   readonly tls?: TlsTrust | undefined;
   /** See HttpEndpoint. */

@@ -77,7 +77,7 @@ export class RestoredFile {
 
   /** @returns the bytes written; the others are to be written through the page cache */
   async #writeDirect({ offset, parts, length }: Run): Promise<number> {
-    // Its length is no multiple of a page at the end of a disk.
+    // Its length is not a multiple of a page at the end of a disk.
     if (length < MIN_DIRECT || length % ALIGNMENT !== 0) return 0;
     const isUsable = (part: Buffer): boolean =>
       isAligned(part, ALIGNMENT) && part.length % ALIGNMENT === 0;

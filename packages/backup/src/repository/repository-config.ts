@@ -39,7 +39,7 @@ export function encodeConfig(config: RepositoryConfig): Buffer {
   return Buffer.from(`${JSON.stringify(config, undefined, 2)}\n`, "utf8");
 }
 
-/** @throws RepositoryError `unsupported` if this is no repository of this version */
+/** @throws RepositoryError `unsupported` if this is not a repository of this version */
 export function parseConfig(bytes: Buffer): RepositoryConfig {
   let config: Partial<RepositoryConfig> | null;
   try {

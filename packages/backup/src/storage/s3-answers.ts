@@ -3,7 +3,7 @@ import type { ByteRange, StoredFile } from "./storage.js";
 
 /*
  * What answers of an object store say. They are read with patterns, not with an XML parser: keys are
- * URL-encoded, and what does not match is no answer.
+ * URL-encoded, and what does not match is not an answer.
  */
 
 export interface ListedObject extends StoredFile {

@@ -129,7 +129,7 @@ export class PackVerifier {
     const name = bareName(file);
     let digest = "";
     try {
-      // A transfer may have changed bytes, or another server has repaired the file: both are no damage.
+      // A transfer may have changed bytes, or another server has repaired the file: both are not damage.
       const bytes = await readAgain(async () => {
         const read = await storage.read(file);
         digest = digestOf(read);

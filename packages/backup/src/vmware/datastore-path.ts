@@ -12,7 +12,7 @@ export interface DatastorePath {
 export function parseDatastorePath(path: string): DatastorePath {
   const [, datastore, rest = ""] = /^\[([^\]]+)\] *(.+)$/.exec(path) ?? [];
   if (datastore === undefined || rest.split("/").includes(".."))
-    throw invalid(`"${path.slice(0, 200)}" is no path of a datastore`);
+    throw invalid(`"${path.slice(0, 200)}" is not a path of a datastore`);
   const at = rest.lastIndexOf("/");
   return {
     datastore,

@@ -70,7 +70,7 @@ function obstacleOf(
   if (childOf(backing, "parent") !== undefined)
     return `disk ${name} belongs to a snapshot: delete all snapshots of the VM first`;
   if (type !== FLAT)
-    return `disk ${name} is no flat disk of a datastore (${type.replace("BackingInfo", "")})`;
+    return `disk ${name} is not a flat disk of a datastore (${type.replace("BackingInfo", "")})`;
   return childOf(backing, "keyId") === undefined
     ? undefined
     : `disk ${name} is encrypted`;

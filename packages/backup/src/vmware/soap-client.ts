@@ -43,7 +43,7 @@ export class SoapClient {
   /**
    * Signs in.
    * @throws RepositoryError `transfer-failed`: it does not answer, or refuses;
-   * `untrusted`: its certificate; `source-invalid`: it is no such server
+   * `untrusted`: its certificate; `source-invalid`: it is not such a server
    */
   static async open(
     server: VmwareServer,

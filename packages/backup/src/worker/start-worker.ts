@@ -14,7 +14,7 @@ const MAX_NICE = 19;
 const FILE_THREADS = "16";
 /** Default of `exitMs`. */
 const EXIT_MS = 5000;
-/** Of the error's text that Node.js writes when a worker crashes. */
+/** Maximum number of characters kept of what a worker wrote to stderr, such as the error of a crash. */
 const MAX_STDERR = 4096;
 
 export interface Worker {
@@ -139,8 +139,8 @@ export function startProcess(
   });
   const answer = async (question: unknown): Promise<void> => {
     try {
-      const given = await onQuestion?.(question);
-      child.stdin.write(`${JSON.stringify(given ?? {})}\n`);
+      const reply = await onQuestion?.(question);
+      child.stdin.write(`${JSON.stringify(reply ?? {})}\n`);
     } catch {
       // The caller knows its own error.
       child.stdin.end();

@@ -13,7 +13,7 @@ interface FailedClass {
   readonly attempts: number;
   /** When the class must be listed again. */
   readonly dueAt: number;
-  /** Refusals in a row; 0 when the last failure was no refusal. */
+  /** Refusals in a row; 0 when the last failure was not a refusal. */
   readonly refusals: number;
   readonly firstRefusedAt: number;
 }

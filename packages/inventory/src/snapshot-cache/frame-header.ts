@@ -42,7 +42,7 @@ export function createHeader({
   return header;
 }
 
-/** Undefined when the bytes are no header. */
+/** Undefined when the bytes are not a header. */
 export function readHeader(header: Buffer): FrameHeader | undefined {
   if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== MAGIC)
     return undefined;

@@ -274,7 +274,7 @@ export class PoolSnapshot {
   }
 
   /**
-   * While the pool is watched, `asOf` advances all the time and is no reason to
+   * While the pool is watched, `asOf` advances all the time and is not a reason to
    * write.
    */
   #isDue({ isStale, asOf, classes, position }: CurrentStatus): boolean {

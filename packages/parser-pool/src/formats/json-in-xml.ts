@@ -42,7 +42,7 @@ const STRING_ANSWER_END = [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END];
 const ENVELOPE_START = '{"Status":"Success","Value":';
 const ENVELOPE_END = "}";
 
-/** First bytes of JSON text that are no XML-RPC value of XAPI in place of a Value: `{`, `[`, `"`. */
+/** First bytes of JSON text that are not XML-RPC value of XAPI in place of a Value: `{`, `[`, `"`. */
 const JSON_STARTS = new Set([OPEN_BRACE, 0x5b, 0x22]);
 
 /** One per thread: tasks run synchronously. */

@@ -68,10 +68,10 @@ export class JsonSplitter {
   constructor(
     input: FormatInput,
     classes: ClassRegistry,
-    dialect: EnvelopeKind,
+    envelopeKind: EnvelopeKind,
   ) {
     this.#input = input;
-    this.#envelopeKind = dialect;
+    this.#envelopeKind = envelopeKind;
     this.#model = classes.classOf(input.className);
     const { bytes, end, final } = input;
     const { maxDepth } = classes;

@@ -11,7 +11,7 @@ const SHAPES: readonly AnswerShape[] = ["value", "records", "events"];
 
 /**
  * Decodes an answer: the first byte selects the shape, the rest is the body.
- * @throws what is no XoError
+ * @throws what is not an XoError
  */
 export async function decodeAnswer(
   encoding: WireEncoding,

@@ -35,7 +35,7 @@ export class TemplatePool {
     }
   }
 
-  /** @throws Error for a name that is no class */
+  /** @throws Error for a name that is not a class */
   class(className: string): TemplateClass {
     const found = this.#classes.get(className);
     if (found === undefined) throw new Error(`no class ${className}`);

@@ -16,7 +16,7 @@ export interface KnownDisk extends InitialDisk {
 }
 
 export interface DiskContentsOptions {
-  /** @throws Error for what is no disk of the pool */
+  /** @throws Error for what is not a disk of the pool */
   readonly known: (uuid: string) => KnownDisk;
   /** Folder of temporary files; default: the system's. */
   readonly folder?: string | undefined;

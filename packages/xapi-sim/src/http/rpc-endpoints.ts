@@ -169,7 +169,7 @@ function jsonFailure(
   return `{"jsonrpc":"2.0","error":{"code":1,"message":${quote(failure.code)},"data":[${params.join(",")}]},"id":${id}}`;
 }
 
-/** A parameter that is not UTF-8 is repeated as it came: this answer is no UTF-8 itself. */
+/** A parameter that is not UTF-8 is repeated as it came: this answer is not UTF-8 itself. */
 function refuseInvalidUtf8(body: Buffer): EndpointResponse | undefined {
   const request = readJsonRequest(body.toString("latin1"));
   const bad = findInvalidUtf8(request.params);

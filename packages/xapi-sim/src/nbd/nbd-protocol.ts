@@ -6,7 +6,7 @@
 export const NBD_MAGIC = Buffer.from("NBDMAGIC", "latin1");
 export const OPTION_MAGIC = Buffer.from("IHAVEOPT", "latin1");
 const OPTION_REPLY_MAGIC = 0x3e889045565a9n;
-export const REQUEST_MAGIC = 0x25609513;
+const REQUEST_MAGIC = 0x25609513;
 const SIMPLE_REPLY_MAGIC = 0x67446698;
 const CHUNK_MAGIC = 0x668e33ef;
 
@@ -89,7 +89,7 @@ export interface NbdRequest {
 
 export const REQUEST_BYTES = 28;
 
-/** @returns undefined for what is no request */
+/** @returns undefined for what is not a request */
 export function readRequest(bytes: Buffer): NbdRequest | undefined {
   if (bytes.readUInt32BE(0) !== REQUEST_MAGIC) return undefined;
   return {

@@ -314,7 +314,7 @@ function toFloat(text: string): number {
   return value;
 }
 
-/** OCaml's float_of_string: knows `nan`, `inf`, `-inf` too. Undefined where it is no number. */
+/** OCaml's float_of_string: knows `nan`, `inf`, `-inf` too. Undefined where it is not a number. */
 export function parseFloatText(text: string): number | undefined {
   const word = text.trim().toLowerCase();
   if (/^[-+]?nan$/.test(word)) return NaN;

@@ -99,7 +99,7 @@ export interface DumpedRow {
   readonly contents?: string;
 }
 
-/** @throws Error for what is no dump */
+/** @throws Error for what is not a dump */
 export function readDump(xml: string): {
   readonly major: number;
   readonly minor: number;

@@ -77,7 +77,7 @@ async function restore(
   }
 }
 
-/** @throws XapiFailure for what is no dump of this pool, made by this version */
+/** @throws XapiFailure for what is not a dump of this pool, made by this version */
 function checkedTables(context: HandlerContext, xml: string): DumpedTables {
   const { major, minor, tables } = parsed(xml);
   if (major !== SCHEMA.major || minor > SCHEMA.minor)

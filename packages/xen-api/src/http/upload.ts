@@ -9,7 +9,7 @@ import { bodyEnd, type ResponseHead } from "./response-head.js";
  * XAPI does not accept chunked requests.
  * @returns undefined: the host closed the connection before the end of the body
  * @throws XoError INVALID_PARAMETERS if the size differs from `contentLength`; errors of the body and of the answer. A
- * connection that breaks after the body was sent is no error.
+ * connection that breaks after the body was sent is not an error.
  */
 export async function upload(
   body: Readable,

@@ -35,7 +35,7 @@ export class RowWatcher implements RowObserver {
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
-  /** Pools whose objects have been read: changes of others are no events. */
+  /** Pools whose objects have been read: changes of others are not events. */
   readonly #readPools = new Set<string>();
 
   constructor(options: RowWatcherOptions) {

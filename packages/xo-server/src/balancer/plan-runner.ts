@@ -35,7 +35,7 @@ export interface RunRequest {
   readonly runs: PoolRuns;
   /**
    * Why the run must stop; undefined: it may continue.
-   * @param vms VMs of the run, whose own migrations are no reason to stop
+   * @param vms VMs of the run, whose own migrations are not a reason to stop
    */
   readonly stopReason: (
     vms: ReadonlySet<string>,

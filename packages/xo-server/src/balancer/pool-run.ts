@@ -92,11 +92,11 @@ export class PoolRun {
     const failed = left.find(({ status }) => status === "failed");
     const changed = left.find(({ error }) => error !== undefined);
     const reason = failed?.error ?? this.#stopped ?? changed?.error;
-    const isWhole = left.every(({ status }) => status === "done");
-    if (reason !== undefined && !isWhole)
+    const isComplete = left.every(({ status }) => status === "done");
+    if (reason !== undefined && !isComplete)
       this.#record = { ...this.#record, reason };
     if (failed !== undefined) return "failure";
-    return isWhole ? "success" : "stopped";
+    return isComplete ? "success" : "stopped";
   }
 
   /**

@@ -67,9 +67,9 @@ function typeOf(pattern: object = {}): string | undefined {
   return typeof type === "string" ? type : undefined;
 }
 
-function* collect(table: ViewTable, look: (row: number) => void): Steps {
+function* collect(table: ViewTable, visit: (row: number) => void): Steps {
   for (let row = 0; row < table.rows; row++) {
-    if (table.isLive(row)) look(row);
+    if (table.isLive(row)) visit(row);
     if (row % STEP === STEP - 1) yield;
   }
 }

@@ -42,9 +42,9 @@ export async function findBridgeHosts(
       const { id, $VM } = JSON.parse(row.toString()) as Row;
       const host = objects.find($VM ?? "")?.object["$container"];
       if (typeof host !== "string") continue;
-      const there = vifs.get(host);
-      if (there === undefined) vifs.set(host, [id]);
-      else there.push(id);
+      const known = vifs.get(host);
+      if (known === undefined) vifs.set(host, [id]);
+      else known.push(id);
     }
     after = page.next;
   } while (after !== undefined);

@@ -11,7 +11,7 @@ import type { Operation } from "./operation.js";
  * Checks parameters against the schema, and adds defaults.
  * @throws XoError INVALID_PARAMETERS
  */
-export type CheckParameters = (given: unknown) => object;
+export type CheckParameters = (received: unknown) => object;
 
 export interface Validators {
   /** Reports all errors of small parameters. */
@@ -55,8 +55,8 @@ export function createCheck(
     validators.set(ajv, validate);
     return validate;
   };
-  return (given) => {
-    const input = toObject(given);
+  return (received) => {
+    const input = toObject(received);
     // Some clients send a dummy parameter to methods without parameters.
     if (known.length === 0 && !isOpen) return {};
     const validate = validatorOf(isSmall(input) ? detailed : quick);
@@ -135,10 +135,10 @@ function isSmall(params: object): boolean {
 
 type Members = Record<string, unknown>;
 
-function toObject(given: unknown): object {
-  if (given === undefined || given === null) return {};
-  if (Array.isArray(given) && given.length === 0) return {};
-  if (typeof given === "object" && !Array.isArray(given)) return given;
+function toObject(received: unknown): object {
+  if (received === undefined || received === null) return {};
+  if (Array.isArray(received) && received.length === 0) return {};
+  if (typeof received === "object" && !Array.isArray(received)) return received;
   throw new XoError("INVALID_PARAMETERS", {
     reason: "params must be an object",
     errors: [],
@@ -149,9 +149,12 @@ function toObject(given: unknown): object {
  * Clients of Xen Orchestra send `"foo?"` for an optional parameter: it is read as
  * `foo` if that is known, and dropped otherwise.
  */
-function readQuestionMarks(given: object, known: readonly string[]): Members {
+function readQuestionMarks(
+  received: object,
+  known: readonly string[],
+): Members {
   return Object.fromEntries(
-    Object.entries(given)
+    Object.entries(received)
       .filter(([key]) => !key.endsWith("?") || known.includes(key.slice(0, -1)))
       .map(([key, value]) => [key.replace(/\?$/, ""), value as unknown]),
   );
@@ -159,14 +162,15 @@ function readQuestionMarks(given: object, known: readonly string[]): Members {
 
 /** `vm.start vm=X` is read as `id=X`. */
 function readAlias(
-  given: Members,
+  received: Members,
   known: readonly string[],
   method: string,
 ): Members {
   const noun = method.split(".")[0]!;
-  if (!known.includes("id") || known.includes(noun)) return given;
-  if (Object.hasOwn(given, "id") || !Object.hasOwn(given, noun)) return given;
-  const { [noun]: id, ...others } = given;
+  if (!known.includes("id") || known.includes(noun)) return received;
+  if (Object.hasOwn(received, "id") || !Object.hasOwn(received, noun))
+    return received;
+  const { [noun]: id, ...others } = received;
   return { ...others, id };
 }
 

@@ -17,7 +17,7 @@ export function touchedPools(
 ): ReadonlySet<string> {
   const pools = new Set<string>();
   let left = MAX_VALUES;
-  const look = (value: unknown, depth: number): void => {
+  const visit = (value: unknown, depth: number): void => {
     if (left-- <= 0) return;
     if (typeof value === "string") {
       if (value.length > LONGEST_ID) return;
@@ -26,9 +26,9 @@ export function touchedPools(
     } else if (typeof value === "object" && value !== null && depth < DEEPEST)
       for (const key in value) {
         if (left <= 0) return;
-        look(Reflect.get(value, key), depth + 1);
+        visit(Reflect.get(value, key), depth + 1);
       }
   };
-  look(params, 0);
+  visit(params, 0);
   return pools;
 }

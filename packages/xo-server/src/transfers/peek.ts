@@ -8,10 +8,10 @@ import type { Readable } from "node:stream";
 export function peek(stream: Readable, count: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
-      for (const event of EVENTS) stream.off(event, look);
+      for (const event of EVENTS) stream.off(event, read);
       act();
     };
-    const look = () => {
+    const read = () => {
       const bytes = stream.read(count) as Buffer | null;
       if (bytes !== null)
         settle(() => {
@@ -29,8 +29,8 @@ export function peek(stream: Readable, count: number): Promise<Buffer> {
     };
     // Attached once: while bytes are buffered, Node.js emits `readable` for each new listener,
     // even if no bytes have arrived. A loop of `once` would never leave the microtask queue.
-    for (const event of EVENTS) stream.on(event, look);
-    look();
+    for (const event of EVENTS) stream.on(event, read);
+    read();
   });
 }
 

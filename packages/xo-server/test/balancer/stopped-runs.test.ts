@@ -92,7 +92,11 @@ t.test(
     await bench.pass(0);
     const [run] = await server.history();
     t.match(run, { status: "stopped", reason: { code: "changed" } });
-    t.match(await server.state(), { state: "cooldown" }, "that is no failure");
+    t.match(
+      await server.state(),
+      { state: "cooldown" },
+      "that is not a failure",
+    );
   },
 );
 

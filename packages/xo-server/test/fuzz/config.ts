@@ -15,7 +15,7 @@ export const seeds = [
   "a: &a [x, x]\nb: [*a, *a]\nxapi: { throttleMs: 1e3 }",
 ];
 
-/** @throws what is no XoError */
+/** @throws what is not an XoError */
 export function run(input: Buffer): void {
   writeFileSync(file, input);
   try {

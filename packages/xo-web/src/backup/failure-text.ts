@@ -12,7 +12,7 @@ export function failureText(
   return backupFailure(failure.code, failure.data, text) ?? failure.message;
 }
 
-/** @returns undefined: it is no error of backups, or data of its text are missing */
+/** @returns undefined: it is not an error of backups, or data of its text are missing */
 export function backupFailure(
   code = "",
   data: unknown,

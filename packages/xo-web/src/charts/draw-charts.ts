@@ -1,5 +1,5 @@
 /** A chart as drawn on the screen. */
-export interface ChartPicture {
+export interface ChartImage {
   readonly heading: string;
   readonly canvas: HTMLCanvasElement;
   readonly legend: readonly {
@@ -8,9 +8,9 @@ export interface ChartPicture {
   }[];
 }
 
-export interface SheetLook {
+export interface ChartStyle {
   readonly heading: string;
-  readonly ground: string;
+  readonly background: string;
   readonly text: string;
 }
 
@@ -21,17 +21,17 @@ const FONT = 'Inter, system-ui, "Segoe UI", Roboto, sans-serif';
 
 /** Draws all charts of a panel below each other into one PNG. */
 export async function drawCharts(
-  charts: readonly ChartPicture[],
-  { heading, ground, text }: SheetLook,
+  charts: readonly ChartImage[],
+  { heading, background, text }: ChartStyle,
 ): Promise<Blob> {
   const width = Math.max(...charts.map(({ canvas }) => canvas.width));
   const heights = charts.map(({ canvas }) => canvas.height + 2 * LINE + GAP);
-  const sheet = document.createElement("canvas");
-  sheet.width = width + 2 * GAP;
-  sheet.height = TITLE + GAP + heights.reduce((sum, one) => sum + one, 0);
-  const context = sheet.getContext("2d")!;
-  context.fillStyle = ground;
-  context.fillRect(0, 0, sheet.width, sheet.height);
+  const image = document.createElement("canvas");
+  image.width = width + 2 * GAP;
+  image.height = TITLE + GAP + heights.reduce((sum, one) => sum + one, 0);
+  const context = image.getContext("2d")!;
+  context.fillStyle = background;
+  context.fillRect(0, 0, image.width, image.height);
   context.fillStyle = text;
   context.font = `600 20px ${FONT}`;
   context.fillText(heading, GAP, TITLE - 12);
@@ -53,8 +53,8 @@ export async function drawCharts(
     top += heights[i]!;
   }
   return new Promise((resolve, reject) => {
-    sheet.toBlob((blob) => {
-      if (blob === null) reject(new Error("the picture cannot be made"));
+    image.toBlob((blob) => {
+      if (blob === null) reject(new Error("the image could not be created"));
       else resolve(blob);
     }, "image/png");
   });

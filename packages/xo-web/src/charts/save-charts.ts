@@ -50,7 +50,7 @@ export async function savePng(
   if (pictures.length === 0) return;
   const png = await drawCharts(pictures, {
     heading,
-    ground: colours.get("--surface") ?? "white",
+    background: colours.get("--surface") ?? "white",
     text: colours.get("--text") ?? "black",
   });
   saveFile(`${file}.png`, png);

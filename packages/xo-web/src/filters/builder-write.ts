@@ -20,7 +20,7 @@ export function writeGroup(group: BuilderGroup, type: string): Filter {
   return { kind, terms };
 }
 
-/** The first row whose value is no valid condition, so that `writeGroup` leaves it out. */
+/** The first row whose value is not a valid condition, so that `writeGroup` leaves it out. */
 export function invalidRow(
   group: BuilderGroup,
   type: string,

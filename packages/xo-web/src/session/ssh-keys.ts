@@ -9,7 +9,7 @@ export interface SshKey {
 
 export type SshKeyInputError = "required" | "private" | "line" | "format";
 
-/** Keys of other clients may have any shape: those that are no keys are left out. */
+/** Keys of other clients may have any shape: those that are not keys are left out. */
 export function sshKeysOf({
   preferences,
 }: {

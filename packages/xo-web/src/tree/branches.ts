@@ -10,7 +10,7 @@ export interface TreeInput {
   readonly pools: readonly ObjectRow[];
   /** Hosts of expanded pools. */
   readonly hosts: readonly ObjectRow[];
-  /** Number of VMs by pool, host (or pool, for VMs without a host) and tag; "" is no tag. */
+  /** Number of VMs by pool, host (or pool, for VMs without a host) and tag; "" is not a tag. */
   readonly byPool: ReadonlyMap<string, number>;
   readonly byContainer: ReadonlyMap<string, number>;
   readonly byTag: ReadonlyMap<string, number>;

@@ -127,7 +127,7 @@ export function isCidr(value: string, family: 4 | 6): boolean {
   );
 }
 
-/** @throws XapiFailure for what is no address */
+/** @throws XapiFailure for what is not an address */
 function setAllowed(family: 4 | 6): OperationTable[string] {
   const field = `ipv${family}_allowed`;
   return ({ db }, params) => {

@@ -88,7 +88,7 @@ function readCertificate(pem: string, error: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    // What is no certificate has no other reason.
+    // What is not a certificate has no other reason.
     throw new XapiFailure(error);
   }
 }
@@ -97,7 +97,7 @@ function readKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // What is no key has no other reason.
+    // What is not a key has no other reason.
     throw new XapiFailure("SERVER_CERTIFICATE_KEY_INVALID");
   }
 }

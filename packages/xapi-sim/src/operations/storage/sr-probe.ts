@@ -3,7 +3,7 @@ import { XapiFailure } from "../../xapi-failure.js";
 import { assertDriver } from "./sr.js";
 import { mapParam, textParam } from "../../records/fields.js";
 
-/** The result of probing storage that is no SR yet. */
+/** The result of probing storage that is not an SR yet. */
 export const srProbeOperations: OperationTable = {
   "SR.probe": ({ db }, params) => {
     db.get("host", textParam(params, 0));

@@ -28,7 +28,7 @@ export const vmCopyOperations: OperationTable = {
     }),
   "VM.copy": (context, params) => {
     const [vm, sr] = [textParam(params, 0), textParam(params, 2)];
-    // An unknown SR is no error where there is nothing to copy to it.
+    // An unknown SR is not an error where there is nothing to copy to it.
     if (sr !== NULL_REF && hasDisks(context, vm)) context.db.get("SR", sr);
     return derive(context, vm, "copy", {
       name: textParam(params, 1),

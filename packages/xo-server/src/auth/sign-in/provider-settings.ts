@@ -98,17 +98,17 @@ export class ProviderSettings {
 
   #keepSecret<Id extends ProviderId>(
     id: Id,
-    given: SignInConfig[Id],
+    requested: SignInConfig[Id],
   ): SignInConfig[Id] {
     const key = SECRETS[id];
-    if (key === undefined) return given;
+    if (key === undefined) return requested;
     const { source, configuration: before } = this.get(id);
     const isSame =
-      source === "database" && serverOf(id, before) === serverOf(id, given);
-    const hasSecret = (given as Record<string, unknown>)[key] !== "";
+      source === "database" && serverOf(id, before) === serverOf(id, requested);
+    const hasSecret = (requested as Record<string, unknown>)[key] !== "";
     return hasSecret || !isSame
-      ? given
-      : { ...given, [key]: (before as never)[key] };
+      ? requested
+      : { ...requested, [key]: (before as never)[key] };
   }
 
   /** @throws XoError UNSUPPORTED, INVALID_PARAMETERS, LAST_ADMIN */

@@ -19,10 +19,10 @@ export function fromContractRetention({
     keepLast: typeof exportRetention === "number" ? exportRetention : 0,
   };
   if (isObject(longTermRetention))
-    for (const [theirs, ours] of Object.entries(PERIODS)) {
-      const period = longTermRetention[theirs];
+    for (const [contractName, name] of Object.entries(PERIODS)) {
+      const period = longTermRetention[contractName];
       const count = isObject(period) ? period["retention"] : period;
-      if (typeof count === "number") retention[ours] = count;
+      if (typeof count === "number") retention[name] = count;
     }
   if (!Object.values(retention).some((count) => count > 0))
     retention["keepLast"] = 1;
@@ -31,9 +31,9 @@ export function fromContractRetention({
 
 /** Xen Orchestra's settings of the retention: `exportRetention` and `longTermRetention`. */
 export function toContractRetention(retention: Retention): Settings {
-  const longTerm = Object.entries(PERIODS).flatMap(([theirs, ours]) => {
-    const count = retention[ours] ?? 0;
-    return count === 0 ? [] : [[theirs, { retention: count }] as const];
+  const longTerm = Object.entries(PERIODS).flatMap(([contractName, name]) => {
+    const count = retention[name] ?? 0;
+    return count === 0 ? [] : [[contractName, { retention: count }] as const];
   });
   return {
     exportRetention: retention.keepLast ?? 0,

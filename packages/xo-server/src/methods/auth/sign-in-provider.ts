@@ -22,7 +22,7 @@ const Provider = Type.Object({
   url: Type.Optional(Type.String()),
 });
 
-export const sessionGetProviders = defineOperation({
+const sessionGetProviders = defineOperation({
   name: "session.getProviders",
   summary: "List the sign-in methods.",
   params: Type.Object({}),
@@ -118,7 +118,7 @@ const Setting = Type.Object({
   }),
 });
 
-export const signInProviderGetAll = defineOperation({
+const signInProviderGetAll = defineOperation({
   name: "signInProvider.getAll",
   summary: "Return the configuration of LDAP, OpenID Connect and SAML.",
   params: Type.Object({}),
@@ -143,7 +143,7 @@ export const signInProviderGetAll = defineOperation({
     }),
 });
 
-export const signInProviderSetLdap = defineOperation({
+const signInProviderSetLdap = defineOperation({
   ...change,
   name: "signInProvider.setLdap",
   summary:
@@ -157,7 +157,7 @@ export const signInProviderSetLdap = defineOperation({
   },
 });
 
-export const signInProviderSetOidc = defineOperation({
+const signInProviderSetOidc = defineOperation({
   ...change,
   name: "signInProvider.setOidc",
   summary:
@@ -171,7 +171,7 @@ export const signInProviderSetOidc = defineOperation({
   },
 });
 
-export const signInProviderSetSaml = defineOperation({
+const signInProviderSetSaml = defineOperation({
   ...change,
   name: "signInProvider.setSaml",
   summary: "Set the configuration of SAML. It takes effect immediately.",
@@ -184,7 +184,7 @@ export const signInProviderSetSaml = defineOperation({
   },
 });
 
-export const signInProviderDelete = defineOperation({
+const signInProviderDelete = defineOperation({
   ...change,
   name: "signInProvider.delete",
   summary:
@@ -197,11 +197,11 @@ export const signInProviderDelete = defineOperation({
   },
 });
 
-export const signInProviderTestLdap = defineOperation({
+const signInProviderTestLdap = defineOperation({
   ...change,
   name: "signInProvider.testLdap",
   summary:
-    "Test a configuration of LDAP, which need not be stored, with a user name and a password. Creates no user.",
+    "Test an LDAP configuration, stored or not, with a user name and a password. Creates no user.",
   params: Type.Object(
     {
       configuration: Type.Optional(LdapSettings),
@@ -268,11 +268,11 @@ export const signInProviderTestLdap = defineOperation({
   },
 });
 
-export const signInProviderTestOidc = defineOperation({
+const signInProviderTestOidc = defineOperation({
   ...change,
   name: "signInProvider.testOidc",
   summary:
-    "Test a configuration of OpenID Connect, which need not be stored: read the discovery document of the provider.",
+    "Test an OpenID Connect configuration, stored or not: read the discovery document of the provider.",
   params: Type.Object({ configuration: Type.Optional(OidcSettings) }, closed),
   result: Type.Object({
     issuer: Type.String(),

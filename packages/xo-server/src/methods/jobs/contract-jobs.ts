@@ -162,10 +162,10 @@ export class ContractJobs<
     });
     try {
       const settings = new Map(Object.entries(input.settings ?? {}));
-      for (const [given, schedule] of Object.entries(schedules)) {
+      for (const [requestedId, schedule] of Object.entries(schedules)) {
         const { id } = await createSchedule(jobs, job.id, schedule);
-        const own: unknown = settings.get(given);
-        settings.delete(given);
+        const own: unknown = settings.get(requestedId);
+        settings.delete(requestedId);
         settings.set(id, own ?? {});
       }
       const renamed = { ...input, settings: Object.fromEntries(settings) };

@@ -19,7 +19,7 @@ const tested = {
   error: Type.Optional(Type.String()),
 };
 
-export const alarmRuleTest = defineOperation({
+const alarmRuleTest = defineOperation({
   ...change,
   name: "alarmRule.test",
   summary:
@@ -59,11 +59,11 @@ const ExampleRule = {
   forSeconds: Type.Optional(ruleMembers.forSeconds),
 };
 
-export const alarmRuleTestTarget = defineOperation({
+const alarmRuleTestTarget = defineOperation({
   ...change,
   name: "alarmRule.testTarget",
   summary:
-    "Send a test notification to one target of a rule that need not be stored. If `id` and `target.id` name a stored rule and target, the stored secrets are used.",
+    "Send a test notification to one target of a rule, stored or not. If `id` and `target.id` name a stored rule and target, the stored secrets are used.",
   params: Type.Object(
     { ...ExampleRule, id: Type.Optional(id), target: TargetInput },
     closed,
@@ -99,7 +99,7 @@ export const alarmRuleTestTarget = defineOperation({
   },
 });
 
-export const alarmRulePreview = defineOperation({
+const alarmRulePreview = defineOperation({
   name: "alarmRule.preview",
   summary:
     "Return the notification that a rule would send for an example object: as plain text, and as JSON for each kind of target.",

@@ -45,7 +45,7 @@ export interface VmCreateOptions {
   readonly tasks?: Pick<Tasks, "run"> | undefined;
 }
 
-export const vmCreate = defineOperation({
+const vmCreate = defineOperation({
   name: "vm.create",
   summary: "Create a VM from a template and return its id.",
   params: createParameters,
@@ -70,7 +70,7 @@ export const vmCreate = defineOperation({
     onlyCreated(await recoverCreations(_context.objects, steps)),
 });
 
-export const vmCreateMultiple = defineOperation({
+const vmCreateMultiple = defineOperation({
   name: "vm.createMultiple",
   summary:
     "Create several VMs from a template and return their ids. A VM that cannot be created completely is deleted.",
@@ -86,7 +86,7 @@ export const vmCreateMultiple = defineOperation({
   handler: (input, context) => {
     const { objects, services } = context;
     const sets = services.resourceSets;
-    // What is refused is no task.
+    // What is refused is not a task.
     checkVms(input, { objects, sets, context });
     return asTask(input, { tasks: services.tasks, context }, (work) =>
       createVms(input, { objects: objects.forTask(work), sets, context }, work),

@@ -119,7 +119,7 @@ export interface ActionDefinition {
    * emits `done` with a Plan, or `close`.
    */
   readonly dialog?: () => Promise<{ default: Component }>;
-  /** In the slot of all of these: an action that is no operation of the server. */
+  /** In the slot of all of these: an action that is not an operation of the server. */
   readonly run?: (
     context: ActionContext,
     objects: readonly ObjectRow[],

@@ -4,7 +4,7 @@ const IPV6 = /^(?=[^:]*:)[\da-f:]{2,39}(?:\.\d{1,3}){0,3}$/i;
 
 /**
  * Address of a guest's SSH or RDP server. Guests report their addresses: one
- * that is no IP address could add options to the link, or name another host.
+ * that is not an IP address could add options to the link, or name another host.
  * @returns undefined for anything but an IP address
  */
 export function toGuestLink(

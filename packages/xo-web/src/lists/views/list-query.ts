@@ -22,7 +22,7 @@ export type AddressQuery = Readonly<
 const MAX_KEYS = 8;
 
 /**
- * Parses an address; absent parts are those of `defaults`. An empty `q` is no filter,
+ * Parses an address; absent parts are those of `defaults`. An empty `q` is not a filter,
  * which differs from an absent one: some types hide some of their objects by
  * default.
  */

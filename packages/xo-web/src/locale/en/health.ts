@@ -75,7 +75,7 @@ export const health = {
     oldSnapshots: {
       name: "Snapshots older than 30 days",
       advice:
-        "Snapshots use space that grows with each write to the VM, and make chains longer. They are no backups: delete those that are not needed.",
+        "Snapshots use space that grows with each write to the VM, and make chains longer. They are not backups: delete those that are not needed.",
     },
     orphanVmSnapshots: {
       name: "Snapshots of deleted VMs",
