@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import t from "tap";
 import ts from "typescript";
+import { unusedExports } from "./exported-values.js";
 import { filesBelow, importsOf, packages, root } from "./sources.js";
 
 /** Lines of a function at most, its comments included. */
@@ -10,6 +11,11 @@ const MAX_FUNCTION_LINES = 80;
 const MAX_FILE_LINES = 400;
 /** Lines of a test at most, with the tests in it. */
 const MAX_SUITE_LINES = 250;
+/** Exports that no import names, with what uses them. */
+const USED_WITHOUT_IMPORT = [
+  // bin/bundle.js makes code of the validator with it.
+  "packages/xo-server/src/config/validate-config.ts configAjv",
+];
 /** Files of a folder at most, without those of its folders; tables of texts (locale/) are left out. */
 const MAX_FOLDER_FILES = 60;
 /** Lines of a package's README at most: the rest belongs into docs/. */
@@ -85,6 +91,14 @@ t.test("files of tests are short", async (t) => {
     long.map((file) => relative(root, file)),
     [],
   );
+});
+
+t.test("what a file exports is imported by another one", async (t) => {
+  const checked = sources.flatMap(([folder, src]) =>
+    filesBelow(join(root, folder, src)),
+  );
+  const all = [...checked, ...testFolders().flatMap(filesBelow)];
+  t.same(unusedExports(checked, all), USED_WITHOUT_IMPORT);
 });
 
 /** The tests of packages, of benchmarks, and of several packages together. */

@@ -11,7 +11,7 @@ import type { ApiJob } from "./api-job.js";
 import type { ProbeAnswer, ServerFigures } from "./server-figures.js";
 
 /** Of the user `admin`. */
-export const ADMIN_PASSWORD = "correct horse battery";
+const ADMIN_PASSWORD = "correct horse battery";
 const POLL_MS = 20;
 const TIMEOUT_MS = 120_000;
 

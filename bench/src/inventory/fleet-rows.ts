@@ -28,7 +28,7 @@ export function fleetRows(scale: Scale): Row[] {
 }
 
 /** Column of the tables: the number of VMs of all pools. */
-export function sizeLabel({ pools, vms }: FleetSize): string {
+function sizeLabel({ pools, vms }: FleetSize): string {
   return `${formatCount(pools * vms)} VMs`;
 }
 

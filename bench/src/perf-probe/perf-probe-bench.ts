@@ -73,7 +73,7 @@ function jobOf(
 }
 
 /** `docs/benchmarks/perf-probe.md`, from the results alone. */
-export function perfProbeDocument(report: Report): string {
+function perfProbeDocument(report: Report): string {
   const [none] = report.results;
   return markdownDocument([
     "# Monitoring of the event loop",

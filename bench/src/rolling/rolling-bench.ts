@@ -96,7 +96,7 @@ function movingMinutes(moves: Step["moves"]): number {
 }
 
 /** `docs/benchmarks/rolling.md`, from the results alone. */
-export function rollingDocument(report: Report): string {
+function rollingDocument(report: Report): string {
   return markdownDocument([
     "# Rolling updates",
     "Written by `npm run bench -- rolling`; do not edit.",

@@ -125,7 +125,7 @@ function measure(
 }
 
 /** @throws Error where something was not measured */
-export function checkShape({ results }: Report): void {
+function checkShape({ results }: Report): void {
   for (const result of results)
     if (result.failure !== undefined) throw new Error(result.failure);
   const [followed] = results;

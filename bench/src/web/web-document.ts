@@ -33,7 +33,7 @@ export function webDocument(report: Report): string {
 }
 
 /** Limits of the page: times in ms, sizes in bytes. */
-export function webTargets(result: Result): Target[] {
+function webTargets(result: Result): Target[] {
   const of = (name: string) => figureOf(result, name);
   const where = `${result.mode} VMs`;
   return [

@@ -68,7 +68,7 @@ function parseSuffixed(inner: string, suffix: string): FieldType {
 }
 
 /** The default of a field, as XAPI's database fills it in. */
-export function emptyValue(type: FieldType): XapiValue {
+function emptyValue(type: FieldType): XapiValue {
   switch (type.kind) {
     case "int":
     case "float":

@@ -5,7 +5,7 @@
 export const NBD_MAGIC = Buffer.from("NBDMAGIC", "latin1");
 export const OPTION_MAGIC = Buffer.from("IHAVEOPT", "latin1");
 export const OPTION_REPLY_MAGIC = Buffer.from("0003e889045565a9", "hex");
-export const REQUEST_MAGIC = 0x25609513;
+const REQUEST_MAGIC = 0x25609513;
 export const SIMPLE_REPLY_MAGIC = 0x67446698;
 export const STRUCTURED_REPLY_MAGIC = 0x668e33ef;
 

@@ -14,7 +14,7 @@ const MAX_BODY = 256 * 1024 * 1024;
 const RETRIED = new Set([408, 409, 429, 500, 502, 503, 504]);
 
 /** An object store did not execute a request. No `RepositoryError`: files are neither missing nor damaged. */
-export class S3Error extends Error {
+class S3Error extends Error {
   override readonly name = "S3Error";
   readonly code: "storage-failed" | "storage-untrusted";
 

@@ -91,7 +91,7 @@ export function nonZeroRuns(bytes: Buffer): BlockRun[] {
 const zeros = Buffer.alloc(BLOCK_SIZE);
 
 /** Compares whole blocks by `Buffer.equals`, which is native code. */
-export function isZero(bytes: Buffer): boolean {
+function isZero(bytes: Buffer): boolean {
   for (let i = 0; i < bytes.length; i += BLOCK_SIZE) {
     const part = bytes.subarray(i, i + BLOCK_SIZE);
     if (!part.equals(zeros.subarray(0, part.length))) return false;

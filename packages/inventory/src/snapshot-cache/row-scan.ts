@@ -11,7 +11,7 @@ import type { ContentSummary } from "./snapshot-copy.js";
  * Size of the records in a frame, in bytes; a frame may be slightly larger.
  * Encrypting one takes a few tenths of a millisecond.
  */
-export const FRAME_BYTES = 1 << 20;
+const FRAME_BYTES = 1 << 20;
 /**
  * From this size on, rows of one class get a frame of their own: a restore then
  * inserts them in one loop (ClassTable.insertMany), and a thread writes those that are in

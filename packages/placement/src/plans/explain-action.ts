@@ -31,7 +31,7 @@ function isStarts({ actions }: Plan): boolean {
 }
 
 /** Applies an action to an assignment. */
-export function apply(assignment: Assignment, { vm: id, to }: Action): void {
+function apply(assignment: Assignment, { vm: id, to }: Action): void {
   const { vms, hosts } = assignment.pool;
   const vm = vms.of(id);
   if (assignment.hostOf[vm]! >= 0) assignment.remove(vm);

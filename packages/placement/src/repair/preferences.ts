@@ -3,7 +3,7 @@ import type { RaggedArray } from "../pool/ragged-array.js";
 import { groupScore, hostAffinityScore } from "../place/score.js";
 
 /** Preference score of a host for a VM that is not counted on it yet. */
-export function preferenceFor(
+function preferenceFor(
   assignment: Assignment,
   vm: number,
   host: number,

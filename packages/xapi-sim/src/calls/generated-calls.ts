@@ -76,7 +76,7 @@ const lookUps: Readonly<Record<string, LookUp>> = {
 };
 
 /** All records as bytes, prepared in advance. */
-export function listing(
+function listing(
   { db, listings }: CoreContext["core"],
   className: string,
 ): Answer & { escapedJson(): Buffer } {

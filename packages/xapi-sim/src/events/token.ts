@@ -6,7 +6,7 @@ export interface Position {
   readonly messages: number;
 }
 
-export const BEGINNING: Position = { database: 0, messages: 0 };
+const BEGINNING: Position = { database: 0, messages: 0 };
 
 /** Two numbers of 20 digits, as XAPI prints them. */
 export function formatToken({ database, messages }: Position): string {

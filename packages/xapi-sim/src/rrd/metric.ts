@@ -58,7 +58,7 @@ export function isWithin(runs: readonly Run[], seconds: number): boolean {
 }
 
 /** Counters whose rate is stored. */
-export const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
+const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
 
 /** Value in [0, 1]: a wave of a day, a wave of some minutes, and noise per 5 s. */
 export function wave(seed: number, seconds: number): number {

@@ -50,7 +50,7 @@ export function afterFailedCall(
 }
 
 /** Whether the toolstack of the host does not accept calls yet. */
-export function isBooting(error: unknown): boolean {
+function isBooting(error: unknown): boolean {
   return error instanceof XapiError && error.code === "HOST_STILL_BOOTING";
 }
 

@@ -11,7 +11,7 @@ import type {
 import { writeAuditEntry, ok } from "./command-result.js";
 
 /** Environment variable with the passphrase, for use without a terminal. */
-export const PASSPHRASE = "XO_CONFIG_PASSPHRASE";
+const PASSPHRASE = "XO_CONFIG_PASSPHRASE";
 
 type ConfigOptions = Pick<
   StoreCommandOptions,

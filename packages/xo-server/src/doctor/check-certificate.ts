@@ -4,7 +4,7 @@ import { toKeyPair } from "../api/tls/key-pair.js";
 import type { Config } from "../config/config.js";
 import { failed, ok, skipped, warning, type Result } from "./finding.js";
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Remaining validity below which a certificate is reported as a warning, in days. */
 const SOON_DAYS = 30;
 

@@ -10,7 +10,7 @@ import {
 } from "./isolation-messages.js";
 
 /** Interval of the checks, in ms. */
-export const CHECK_MS = 2_000;
+const CHECK_MS = 2_000;
 /** Equal results in a row that change the state. */
 const RESULTS = 2;
 

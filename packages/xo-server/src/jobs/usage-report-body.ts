@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 
-export const usagePeriods = ["day", "week", "month"] as const;
+const usagePeriods = ["day", "week", "month"] as const;
 export type UsagePeriod = (typeof usagePeriods)[number];
 
 /** A report by mail of the resource usage of pools, hosts, VMs and SRs. */

@@ -1,5 +1,5 @@
 /** Limits of the API that are counted. */
-export const limitNames = [
+const limitNames = [
   "body_size",
   "body_timeout",
   "consoles",

@@ -88,7 +88,7 @@ export async function deleteTrafficRule(
 }
 
 /** Deletes a rule on the hosts. The plugin also deletes narrower rules, which are added again. */
-export async function removeFrom(
+async function removeFrom(
   host: PoolObject,
   removal: {
     readonly target: RuleTarget;

@@ -6,15 +6,7 @@ const timeOfDay = Type.String({
 });
 
 /** The names of cron, in the order of its numbers. */
-export const weekdays = [
-  "sun",
-  "mon",
-  "tue",
-  "wed",
-  "thu",
-  "fri",
-  "sat",
-] as const;
+const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
 /** When work may be done, as clients send it. */
 export const WindowsShape = Type.Object(

@@ -84,7 +84,7 @@ function checkExit(text: string): void {
 }
 
 /** Whether another run of the plug-in is in progress. */
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   return (
     error instanceof XapiError &&
     error.params.some((text) => /is busy|already in progress/i.test(text))

@@ -230,7 +230,7 @@ function pathsIn(track: StatsTrack, prefix: string): string[] {
 }
 
 /** Of the measured points; -1: there are none. */
-export function average(points: Points): number {
+function average(points: Points): number {
   let total = 0;
   let count = 0;
   for (const value of points)

@@ -28,7 +28,7 @@ export const sizes = {
 const MAX_WITH_PORTS = 12;
 
 /** Maximum number of VMs that are named. */
-export const NAMED = 40;
+const NAMED = 40;
 
 export interface Box {
   readonly key: string;

@@ -40,7 +40,7 @@ export const pifFields = [
 ];
 
 /** What may be wrong with a way from a host to a network, worst first. */
-export const problems = ["down", "unplugged", "bond-member", "mtu"] as const;
+const problems = ["down", "unplugged", "bond-member", "mtu"] as const;
 export type TopologyProblem = (typeof problems)[number];
 
 /** The most severe problem; undefined: there is none. */

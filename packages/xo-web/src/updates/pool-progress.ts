@@ -1,5 +1,5 @@
 import type { RollingState } from "../details/pool/rolling-plan.js";
-import type { RollingJob, RollingJobRun } from "./rolling-job.js";
+import type { RollingJobRun } from "./rolling-job.js";
 
 /** Progress of a run of a job in one pool. */
 export interface PoolProgress {
@@ -62,9 +62,4 @@ export function progressOf(
   if (isOver) return { state: "notBegun" };
   const isDone = last != null && last.endedAt >= run.start;
   return { state: isDone && last.stopped === undefined ? "done" : "waiting" };
-}
-
-/** Pools of jobs whose state is shown. */
-export function poolsOf(jobs: readonly RollingJob[]): readonly string[] {
-  return [...new Set(jobs.flatMap(({ groups }) => groups.flat()))];
 }

@@ -50,7 +50,7 @@ export const vmMigrateOperations: OperationTable = {
 };
 
 /** Live migration inside the pool. */
-export async function migrate(
+async function migrate(
   context: CallContext,
   vm: string,
   host: string,

@@ -44,7 +44,7 @@ function assertHalted({ db }: CallContext, vm: string): void {
 }
 
 /** A VTPM for a VM. @param contents base64 @returns its reference */
-export function addVtpm(
+function addVtpm(
   pool: PoolData,
   vm: string,
   { isUnique, contents }: { isUnique: boolean; contents: string },

@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 
 /** Public keys of a user, as Xen Orchestra stores them in the preferences. */
-export const SshKeys = Type.Array(
+const SshKeys = Type.Array(
   Type.Object(
     {
       title: Type.String({ minLength: 1, maxLength: 256 }),
@@ -18,7 +18,7 @@ export const SshKeys = Type.Array(
   ),
   { maxItems: 100 },
 );
-export type SshKeys = Static<typeof SshKeys>;
+type SshKeys = Static<typeof SshKeys>;
 
 const keyTypes = [
   "ssh-ed25519",

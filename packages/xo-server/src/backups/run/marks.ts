@@ -1,5 +1,5 @@
 /** `other_config` keys of the snapshots of backups, of VMs and of disks. */
-export const MARK = {
+const MARK = {
   /** Id of the job. */
   job: "xo:backup:job",
   /** Id of the run. */

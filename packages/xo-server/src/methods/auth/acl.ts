@@ -27,7 +27,7 @@ const words = ["view", "operate", "administrate"] as const;
 const wordsOf = (level: string) =>
   words.slice(0, levels.indexOf(level as (typeof levels)[number]) + 1);
 
-export const aclGet = defineOperation({
+const aclGet = defineOperation({
   name: "acl.get",
   summary: "List all ACLs.",
   params: Type.Object({}),
@@ -51,7 +51,7 @@ export const aclGet = defineOperation({
     ),
 });
 
-export const aclAdd = defineOperation({
+const aclAdd = defineOperation({
   name: "acl.add",
   summary: "Grant an ACL on an object to a user or a group.",
   params: acl,
@@ -95,7 +95,7 @@ function unknownObject(id: string, services: Services): XoError {
 }
 
 /** The object need not exist any more. */
-export const aclRemove = defineOperation({
+const aclRemove = defineOperation({
   name: "acl.remove",
   summary: "Revoke an ACL.",
   params: acl,
@@ -108,7 +108,7 @@ export const aclRemove = defineOperation({
   },
 });
 
-export const aclGetCurrentPermissions = defineOperation({
+const aclGetCurrentPermissions = defineOperation({
   name: "acl.getCurrentPermissions",
   summary: "Return the ACLs of the current user by object.",
   params: Type.Object({}),
@@ -132,7 +132,7 @@ export const aclGetCurrentPermissions = defineOperation({
   },
 });
 
-export const roleGetAll = defineOperation({
+const roleGetAll = defineOperation({
   name: "role.getAll",
   summary: "List the ACL levels.",
   params: Type.Object({}),

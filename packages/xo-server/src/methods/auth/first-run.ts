@@ -18,7 +18,7 @@ const FirstRun = Type.Object({
 
 const closed = { additionalProperties: false } as const;
 
-export const systemGetFirstRun = defineOperation({
+const systemGetFirstRun = defineOperation({
   name: "system.getFirstRun",
   summary:
     "Return the number of pools, whether the caller may add pools, and the state of the demonstration.",
@@ -39,7 +39,7 @@ export const systemGetFirstRun = defineOperation({
   },
 });
 
-export const serverOpenDemo = defineOperation({
+const serverOpenDemo = defineOperation({
   name: "server.openDemo",
   summary:
     "Start simulated pools for a demonstration and return their ids. They are removed at a restart.",
@@ -65,7 +65,7 @@ export const serverOpenDemo = defineOperation({
   ],
 });
 
-export const serverCloseDemo = defineOperation({
+const serverCloseDemo = defineOperation({
   name: "server.closeDemo",
   summary: "Remove the simulated pools. Returns false if there were none.",
   params: Type.Object({}, closed),

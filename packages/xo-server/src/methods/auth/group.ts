@@ -22,7 +22,7 @@ const toPublic = (
   group: Group,
 ) => toPublicGroup(group, { groups: services.store.groups });
 
-export const groupGetAll = defineOperation({
+const groupGetAll = defineOperation({
   name: "group.getAll",
   summary: "List all groups with their users.",
   params: Type.Object({}),
@@ -34,7 +34,7 @@ export const groupGetAll = defineOperation({
     ),
 });
 
-export const groupCreate = defineOperation({
+const groupCreate = defineOperation({
   name: "group.create",
   summary: "Create a group and return its id.",
   params: Type.Object({ name }, closed),
@@ -51,7 +51,7 @@ export const groupCreate = defineOperation({
     (await services.store.groups.create(name)).id,
 });
 
-export const groupSet = defineOperation({
+const groupSet = defineOperation({
   name: "group.set",
   summary: "Rename a group.",
   params: Type.Object({ id, name: Type.Optional(name) }, closed),
@@ -70,7 +70,7 @@ export const groupSet = defineOperation({
   },
 });
 
-export const groupDelete = defineOperation({
+const groupDelete = defineOperation({
   name: "group.delete",
   summary: "Delete a group with its rights. Its users are not deleted.",
   params: Type.Object({ id }, closed),
@@ -89,7 +89,7 @@ export const groupDelete = defineOperation({
   },
 });
 
-export const groupAddUser = defineOperation({
+const groupAddUser = defineOperation({
   name: "group.addUser",
   summary: "Add a user to a group.",
   params: Type.Object({ id, userId }, closed),
@@ -108,7 +108,7 @@ export const groupAddUser = defineOperation({
   },
 });
 
-export const groupRemoveUser = defineOperation({
+const groupRemoveUser = defineOperation({
   name: "group.removeUser",
   summary: "Remove a user from a group.",
   params: Type.Object({ id, userId }, closed),
@@ -127,7 +127,7 @@ export const groupRemoveUser = defineOperation({
   },
 });
 
-export const groupSetUsers = defineOperation({
+const groupSetUsers = defineOperation({
   name: "group.setUsers",
   summary: "Set the users of a group.",
   params: Type.Object(

@@ -49,7 +49,7 @@ function find(
   throw new XoError("NO_SUCH_OBJECT", { type: "privilege", id });
 }
 
-export const privilegeCreate = defineOperation({
+const privilegeCreate = defineOperation({
   name: "privilege.create",
   summary: "Add a privilege to a role and return its id.",
   params: Type.Object(
@@ -76,7 +76,7 @@ export const privilegeCreate = defineOperation({
   },
 });
 
-export const privilegeSet = defineOperation({
+const privilegeSet = defineOperation({
   name: "privilege.set",
   summary: "Change a privilege.",
   params: Type.Object(
@@ -102,7 +102,7 @@ export const privilegeSet = defineOperation({
   },
 });
 
-export const privilegeDelete = defineOperation({
+const privilegeDelete = defineOperation({
   name: "privilege.delete",
   summary: "Remove a privilege from its role.",
   params: Type.Object({ id }, closed),
@@ -151,7 +151,7 @@ function check({
   return { resource: type };
 }
 
-export const privilegeGetNames = defineOperation({
+const privilegeGetNames = defineOperation({
   name: "privilege.getNames",
   summary: "List the actions and resources that a privilege can name.",
   params: Type.Object({}, closed),

@@ -70,7 +70,7 @@ const update = async (
 const readable = async (setId: string, context: OperationContext) =>
   toMutable(await context.services.resourceSets.get(setId, context));
 
-export const resourceSetGetAll = defineOperation({
+const resourceSetGetAll = defineOperation({
   name: "resourceSet.getAll",
   summary:
     "List the resource sets that the caller may use: for administrators all.",
@@ -83,7 +83,7 @@ export const resourceSetGetAll = defineOperation({
       : (await services.resourceSets.list(user)).map(toMutable),
 });
 
-export const resourceSetGet = defineOperation({
+const resourceSetGet = defineOperation({
   name: "resourceSet.get",
   summary: "Return a resource set with its usage.",
   params: Type.Object({ id }, closed),
@@ -92,7 +92,7 @@ export const resourceSetGet = defineOperation({
   handler: (params, context) => readable(params.id, context),
 });
 
-export const resourceSetCreate = defineOperation({
+const resourceSetCreate = defineOperation({
   ...change,
   name: "resourceSet.create",
   summary: "Create a resource set and return it.",
@@ -107,7 +107,7 @@ export const resourceSetCreate = defineOperation({
   },
 });
 
-export const resourceSetSet = defineOperation({
+const resourceSetSet = defineOperation({
   ...change,
   name: "resourceSet.set",
   summary: "Change a resource set. Absent properties are not changed.",
@@ -122,7 +122,7 @@ export const resourceSetSet = defineOperation({
     })),
 });
 
-export const resourceSetDelete = defineOperation({
+const resourceSetDelete = defineOperation({
   ...change,
   name: "resourceSet.delete",
   summary: "Delete a resource set. Its VMs are not deleted.",
@@ -133,7 +133,7 @@ export const resourceSetDelete = defineOperation({
   },
 });
 
-export const resourceSetRecomputeAllLimits = defineOperation({
+const resourceSetRecomputeAllLimits = defineOperation({
   ...change,
   name: "resourceSet.recomputeAllLimits",
   summary:
@@ -160,7 +160,7 @@ const setObjects = (
   pools: services.resourceSets.poolsOf(objects),
 });
 
-export const resourceSetAddObject = defineOperation({
+const resourceSetAddObject = defineOperation({
   ...change,
   name: "resourceSet.addObject",
   summary:
@@ -172,7 +172,7 @@ export const resourceSetAddObject = defineOperation({
     ),
 });
 
-export const resourceSetRemoveObject = defineOperation({
+const resourceSetRemoveObject = defineOperation({
   ...change,
   name: "resourceSet.removeObject",
   summary: "Remove a template, a network or an SR from a resource set.",
@@ -186,7 +186,7 @@ export const resourceSetRemoveObject = defineOperation({
     ),
 });
 
-export const resourceSetAddSubject = defineOperation({
+const resourceSetAddSubject = defineOperation({
   ...change,
   name: "resourceSet.addSubject",
   summary: "Add a user or a group to a resource set.",
@@ -197,7 +197,7 @@ export const resourceSetAddSubject = defineOperation({
     })),
 });
 
-export const resourceSetRemoveSubject = defineOperation({
+const resourceSetRemoveSubject = defineOperation({
   ...change,
   name: "resourceSet.removeSubject",
   summary: "Remove a user or a group from a resource set.",
@@ -215,7 +215,7 @@ const memberOperations = [
   resourceSetRemoveSubject,
 ];
 
-export const resourceSetAddLimit = defineOperation({
+const resourceSetAddLimit = defineOperation({
   ...change,
   name: "resourceSet.addLimit",
   summary: "Set a quota of a resource set.",
@@ -226,7 +226,7 @@ export const resourceSetAddLimit = defineOperation({
     })),
 });
 
-export const resourceSetRemoveLimit = defineOperation({
+const resourceSetRemoveLimit = defineOperation({
   ...change,
   name: "resourceSet.removeLimit",
   summary: "Remove a quota of a resource set.",

@@ -33,7 +33,7 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
   return role;
 }
 
-export const roleCreate = defineOperation({
+const roleCreate = defineOperation({
   name: "role.create",
   summary: "Create a role without privileges and return its id.",
   params: Type.Object(
@@ -53,7 +53,7 @@ export const roleCreate = defineOperation({
     (await services.store.roles.create(role)).id,
 });
 
-export const roleSet = defineOperation({
+const roleSet = defineOperation({
   name: "role.set",
   summary: "Change the name or description of a role.",
   params: Type.Object(
@@ -80,7 +80,7 @@ export const roleSet = defineOperation({
   },
 });
 
-export const roleDelete = defineOperation({
+const roleDelete = defineOperation({
   name: "role.delete",
   summary: "Delete a role and revoke it from all users and groups.",
   params: Type.Object({ id }, closed),
@@ -100,7 +100,7 @@ export const roleDelete = defineOperation({
   },
 });
 
-export const roleCopy = defineOperation({
+const roleCopy = defineOperation({
   name: "role.copy",
   summary: "Copy a role with its privileges.",
   params: Type.Object(

@@ -7,7 +7,7 @@ import {
   TICKET_LIFETIME_MS,
 } from "../../auth/sessions/tickets.js";
 
-export const sessionCreateTicket = defineOperation({
+const sessionCreateTicket = defineOperation({
   name: "session.createTicket",
   summary:
     "Create a single-use ticket that signs in a WebSocket (/api/, or the console of a VM or host: /api/consoles/ID) as the current user within 30 s; null for anonymous clients.",
@@ -30,7 +30,7 @@ export const sessionCreateTicket = defineOperation({
   },
 });
 
-export const sessionSignInWithTicket = defineOperation({
+const sessionSignInWithTicket = defineOperation({
   name: "session.signInWithTicket",
   summary: "Sign in this connection with a ticket of session.createTicket.",
   params: Type.Object({

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { boundLifetime, createToken, requireUser } from "./token.js";
 
-export const sessionCreateToken = defineOperation({
+const sessionCreateToken = defineOperation({
   name: "session.createToken",
   summary:
     "Create the token of a browser session, with the limits of the configuration (auth.sessionHours and others), and return it. POST /auth/login calls this operation.",
@@ -47,7 +47,7 @@ export const sessionCreateToken = defineOperation({
   },
 });
 
-export const sessionKeepAlive = defineOperation({
+const sessionKeepAlive = defineOperation({
   name: "session.keepAlive",
   summary:
     "Record activity of the user in this session, for the limit auth.sessionIdleMinutes. Calls that the web page sends on its own are not activity.",

@@ -26,7 +26,7 @@ function begin(
   return toSessionUser(user, services, session.user());
 }
 
-export const sessionSignIn = defineOperation({
+const sessionSignIn = defineOperation({
   name: "session.signIn",
   summary:
     "Sign in this connection with {email or username, password, otp?} or {token}.",
@@ -78,7 +78,7 @@ export const sessionSignIn = defineOperation({
   },
 });
 
-export const sessionSignInWithPassword = defineOperation({
+const sessionSignInWithPassword = defineOperation({
   name: "session.signInWithPassword",
   summary: "Deprecated: sign in this connection as session.signIn does.",
   params: Type.Object({ email: text(userName), password }, closed),
@@ -96,7 +96,7 @@ export const sessionSignInWithPassword = defineOperation({
     ),
 });
 
-export const sessionSignInWithToken = defineOperation({
+const sessionSignInWithToken = defineOperation({
   name: "session.signInWithToken",
   summary: "Deprecated: sign in this connection as session.signIn does.",
   params: Type.Object({ token }, closed),
@@ -110,7 +110,7 @@ export const sessionSignInWithToken = defineOperation({
     ),
 });
 
-export const sessionGetUser = defineOperation({
+const sessionGetUser = defineOperation({
   name: "session.getUser",
   summary: "Return the current user of this connection.",
   params: Type.Object({}),
@@ -124,7 +124,7 @@ export const sessionGetUser = defineOperation({
   },
 });
 
-export const sessionSignOut = defineOperation({
+const sessionSignOut = defineOperation({
   name: "session.signOut",
   summary: "Sign out; the connection stays open.",
   params: Type.Object({}),

@@ -150,7 +150,7 @@ function userIdOf(input: string, context: OperationContext): string {
   return userId;
 }
 
-export const tokenCreate = defineOperation({
+const tokenCreate = defineOperation({
   name: "token.create",
   summary:
     "Create an authentication token, or renew the existing token of the client, and return it. If the caller has signed in with a token, the new one expires no later than that one.",
@@ -162,7 +162,7 @@ export const tokenCreate = defineOperation({
     (await create(context, requireUser(context).id, options)).text,
 });
 
-export const tokenSet = defineOperation({
+const tokenSet = defineOperation({
   name: "token.set",
   summary: "Change the description of a token of the current user.",
   params: Type.Object(
@@ -191,7 +191,7 @@ export const tokenSet = defineOperation({
   },
 });
 
-export const tokenDelete = defineOperation({
+const tokenDelete = defineOperation({
   name: "token.delete",
   summary: "Revoke tokens of any user.",
   params: which,
@@ -201,7 +201,7 @@ export const tokenDelete = defineOperation({
   handler: (meant, context) => remove(context, all(context), meant),
 });
 
-export const tokenDeleteOwn = defineOperation({
+const tokenDeleteOwn = defineOperation({
   name: "token.deleteOwn",
   summary: "Revoke tokens of the current user.",
   params: which,
@@ -212,7 +212,7 @@ export const tokenDeleteOwn = defineOperation({
   handler: (meant, context) => remove(context, ownTokens(context), meant),
 });
 
-export const userGetAuthenticationTokens = defineOperation({
+const userGetAuthenticationTokens = defineOperation({
   name: "user.getAuthenticationTokens",
   summary:
     "List the tokens of the current user. Administrators may name another user.",
@@ -235,7 +235,7 @@ export const userGetAuthenticationTokens = defineOperation({
     ),
 });
 
-export const userCreateAuthenticationToken = defineOperation({
+const userCreateAuthenticationToken = defineOperation({
   name: "user.createAuthenticationToken",
   summary:
     "Create a token as token.create does, and return it with its details.",

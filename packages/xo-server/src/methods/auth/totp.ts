@@ -18,7 +18,7 @@ const password = Type.String({
 });
 const closed = { additionalProperties: false } as const;
 
-export const userEnrolTotp = defineOperation({
+const userEnrolTotp = defineOperation({
   name: "user.enrolTotp",
   summary:
     "Start the enrollment of two-factor authentication (2FA, TOTP) for the current user. user.confirmTotp completes it.",
@@ -40,7 +40,7 @@ export const userEnrolTotp = defineOperation({
   },
 });
 
-export const userConfirmTotp = defineOperation({
+const userConfirmTotp = defineOperation({
   name: "user.confirmTotp",
   summary:
     "Enable two-factor authentication (2FA, TOTP) of the current user by its first code.",
@@ -62,7 +62,7 @@ export const userConfirmTotp = defineOperation({
   },
 });
 
-export const userRemoveTotp = defineOperation({
+const userRemoveTotp = defineOperation({
   name: "user.removeTotp",
   summary:
     "Remove two-factor authentication (2FA, TOTP) of the current user, who confirms with the password. Administrators may name another user.",

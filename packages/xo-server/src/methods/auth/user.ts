@@ -41,7 +41,7 @@ function find(
   throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
 }
 
-export const userGetAll = defineOperation({
+const userGetAll = defineOperation({
   name: "user.getAll",
   summary: "List all users.",
   params: Type.Object({}),
@@ -53,7 +53,7 @@ export const userGetAll = defineOperation({
     ),
 });
 
-export const userCreate = defineOperation({
+const userCreate = defineOperation({
   name: "user.create",
   summary: "Create a user with a password and return the id.",
   params: Type.Object(
@@ -77,7 +77,7 @@ export const userCreate = defineOperation({
   },
 });
 
-export const userDelete = defineOperation({
+const userDelete = defineOperation({
   name: "user.delete",
   summary: "Delete a user with their tokens and rights.",
   params: Type.Object({ id }, closed),
@@ -99,7 +99,7 @@ export const userDelete = defineOperation({
   },
 });
 
-export const userSet = defineOperation({
+const userSet = defineOperation({
   name: "user.set",
   summary:
     "Change a user. Users without the permission admin may change only their own preferences. A new password ends the sessions of the user and revokes the tokens.",
@@ -145,7 +145,7 @@ export const userSet = defineOperation({
   },
 });
 
-export const userRemoveAuthProvider = defineOperation({
+const userRemoveAuthProvider = defineOperation({
   name: "user.removeAuthProvider",
   summary:
     "Unlink a user from an identity provider, end the sessions and revoke the tokens of the user.",
@@ -179,7 +179,7 @@ export const userRemoveAuthProvider = defineOperation({
   },
 });
 
-export const userChangePassword = defineOperation({
+const userChangePassword = defineOperation({
   name: "user.changePassword",
   summary:
     "Change the password of the current user. Ends other sessions and revokes all tokens except the one in use.",

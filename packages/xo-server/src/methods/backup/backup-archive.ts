@@ -121,7 +121,7 @@ function readable(context: OperationContext): ReadonlySet<string> {
   );
 }
 
-export const backupNgListVmBackups = defineOperation({
+const backupNgListVmBackups = defineOperation({
   name: "backupNg.listVmBackups",
   summary:
     "List the backups of VMs in repositories, by repository and VM, oldest first. Reads the index, not the repositories.",
@@ -164,7 +164,7 @@ export const backupNgListVmBackups = defineOperation({
   },
 });
 
-export const backupArchiveGetAll = defineOperation({
+const backupArchiveGetAll = defineOperation({
   name: "backupArchive.getAll",
   summary:
     "List the backups of VMs, newest first. Reads the index, not the repositories.",
@@ -207,7 +207,7 @@ export const backupArchiveGetAll = defineOperation({
   },
 });
 
-export const backupArchiveGet = defineOperation({
+const backupArchiveGet = defineOperation({
   name: "backupArchive.get",
   summary: "Return a backup of a VM. Reads the index, not the repository.",
   params: Type.Object({ id: archiveId }, closed),
@@ -233,7 +233,7 @@ const PublicInterface = Type.Object({
   ),
 });
 
-export const backupArchiveGetInterfaces = defineOperation({
+const backupArchiveGetInterfaces = defineOperation({
   name: "backupArchive.getInterfaces",
   summary:
     "List the network interfaces of the VM of a backup. Reads the index, or the manifest of backups whose index entry lacks them.",
@@ -274,7 +274,7 @@ const remove = {
   result: Type.Boolean(),
 } as const;
 
-export const backupNgDeleteVmBackup = defineOperation({
+const backupNgDeleteVmBackup = defineOperation({
   name: "backupNg.deleteVmBackup",
   summary:
     "Delete a backup. No other backup depends on it; its space is released by garbage collection.",
@@ -290,7 +290,7 @@ export const backupNgDeleteVmBackup = defineOperation({
   handler: ({ id }, context) => removeAll(context, [id]),
 });
 
-export const backupNgDeleteVmBackups = defineOperation({
+const backupNgDeleteVmBackups = defineOperation({
   name: "backupNg.deleteVmBackups",
   summary: "Delete several backups.",
   params: Type.Object(

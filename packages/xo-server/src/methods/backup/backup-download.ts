@@ -14,7 +14,7 @@ import { REPOSITORY_TYPE } from "./find-repository.js";
 
 const closed = { additionalProperties: false } as const;
 
-export const backupDownloadDisk = defineOperation({
+const backupDownloadDisk = defineOperation({
   name: "backup.downloadDisk",
   summary:
     "Download a disk of a backup, raw or as VHD. Returns the path of the download.",
@@ -69,7 +69,7 @@ export const backupDownloadDisk = defineOperation({
   },
 });
 
-export const backupDownloadVm = defineOperation({
+const backupDownloadVm = defineOperation({
   name: "backup.downloadVm",
   summary:
     "Download a VM from a backup with its disks as XVA, which any pool can import (vm.import). Returns the path of the download.",

@@ -40,7 +40,7 @@ const jobs = new ContractJobs({
   toRunInput: (settings): ContractJobInput => ({ settings }),
 });
 
-export const backupNgGetAllJobs = defineOperation({
+const backupNgGetAllJobs = defineOperation({
   name: "backupNg.getAllJobs",
   summary:
     "List the jobs that back up VMs. Callers without admin rights get an empty list.",
@@ -66,7 +66,7 @@ export const backupNgGetAllJobs = defineOperation({
   handler: (_params, context) => jobs.list(context),
 });
 
-export const backupNgGetJob = defineOperation({
+const backupNgGetJob = defineOperation({
   name: "backupNg.getJob",
   summary: "Return a job that backs up VMs.",
   params: Type.Object({ id }, closed),
@@ -112,7 +112,7 @@ const vms = Type.Object(
       "VMs to back up: {id}, {id: {__or: [ids]}}, or a pattern of properties.",
   },
 );
-export const backupNgCreateJob = defineOperation({
+const backupNgCreateJob = defineOperation({
   ...change,
   name: "backupNg.createJob",
   summary:
@@ -130,7 +130,7 @@ export const backupNgCreateJob = defineOperation({
   handler: (input, context) => jobs.create(context, input),
 });
 
-export const backupNgEditJob = defineOperation({
+const backupNgEditJob = defineOperation({
   ...change,
   name: "backupNg.editJob",
   summary: "Change a job that backs up VMs. Absent properties are not changed.",
@@ -147,7 +147,7 @@ export const backupNgEditJob = defineOperation({
   handler: (input, { services }) => jobs.edit(services, input),
 });
 
-export const backupNgDeleteJob = defineOperation({
+const backupNgDeleteJob = defineOperation({
   ...change,
   name: "backupNg.deleteJob",
   summary: "Delete a job with its schedules. Its backups are not deleted.",
@@ -156,7 +156,7 @@ export const backupNgDeleteJob = defineOperation({
   handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
-export const backupNgRunJob = defineOperation({
+const backupNgRunJob = defineOperation({
   ...change,
   name: "backupNg.runJob",
   summary:
@@ -167,7 +167,7 @@ export const backupNgRunJob = defineOperation({
   ...resumesRun,
 });
 
-export const backupNgGetSuggestedExcludedTags = defineOperation({
+const backupNgGetSuggestedExcludedTags = defineOperation({
   name: "backupNg.getSuggestedExcludedTags",
   summary: "List the tags of VMs that backup jobs exclude by default.",
   params: Type.Object({}),
@@ -176,7 +176,7 @@ export const backupNgGetSuggestedExcludedTags = defineOperation({
   handler: () => [...DEFAULT_EXCLUDED_TAGS],
 });
 
-export const vmGetBackupJobs = defineOperation({
+const vmGetBackupJobs = defineOperation({
   name: "vm.getBackupJobs",
   summary: "List the jobs that back up a VM.",
   params: Type.Object(

@@ -55,7 +55,7 @@ async function readLogs(services: Services): Promise<ContractRunLog[]> {
   return logs.sort((a, b) => b.start - a.start);
 }
 
-export const backupNgGetAllLogs = defineOperation({
+const backupNgGetAllLogs = defineOperation({
   name: "backupNg.getAllLogs",
   summary:
     "Return the last 200 runs of each backup job of any type, as an object by the id of the run.",
@@ -79,7 +79,7 @@ export const backupNgGetAllLogs = defineOperation({
 
 const time = Type.Optional(Type.Union([Type.Number(), Type.String()]));
 
-export const backupNgGetLogs = defineOperation({
+const backupNgGetLogs = defineOperation({
   name: "backupNg.getLogs",
   summary:
     "List the runs of backup jobs, newest first. Additional parameters filter by properties of a run, such as jobId.",
@@ -108,7 +108,7 @@ export const backupNgGetLogs = defineOperation({
   },
 });
 
-export const backupLogGetAll = defineOperation({
+const backupLogGetAll = defineOperation({
   name: "backupLog.getAll",
   summary: "List the last 200 runs of each backup job, newest first.",
   params: Type.Object({}),
@@ -134,7 +134,7 @@ export const backupLogGetAll = defineOperation({
     permission === "admin" ? readLogs(services) : [],
 });
 
-export const backupLogGet = defineOperation({
+const backupLogGet = defineOperation({
   name: "backupLog.get",
   summary: "Return a run of a backup job.",
   params: Type.Object({ id }, closed),
@@ -178,7 +178,7 @@ const CoveredVm = Type.Object({
   ),
 });
 
-export const backupCoverage = defineOperation({
+const backupCoverage = defineOperation({
   name: "backup.coverage",
   summary:
     "List the VMs with their backup coverage: the jobs that back them up, or none, the last backup and the next run.",

@@ -9,7 +9,7 @@ import { actionRoute } from "../definition/on-object.js";
 const bytes = (what: string) =>
   Type.Number({ description: `${what}, in bytes.` });
 
-export const backupRepositoryVerify = defineOperation({
+const backupRepositoryVerify = defineOperation({
   name: "backupRepository.verify",
   summary:
     "Verify a backup repository: read its files, compare their checksums, and repair damaged files from parity or from copies in other repositories.",
@@ -49,7 +49,7 @@ export const backupRepositoryVerify = defineOperation({
   },
 });
 
-export const backupRepositoryCollectGarbage = defineOperation({
+const backupRepositoryCollectGarbage = defineOperation({
   name: "backupRepository.collectGarbage",
   summary:
     "Collect garbage in a backup repository: delete the files that no backup needs and that were marked for deletion at least a day ago, and mark new ones.",

@@ -13,7 +13,7 @@ const Passphrases = Type.Array(Type.String(), {
   description: "Names of all passphrases.",
 });
 
-export const backupRepositoryAddPassphrase = defineOperation({
+const backupRepositoryAddPassphrase = defineOperation({
   name: "backupRepository.addPassphrase",
   summary: "Add a passphrase that opens a backup repository.",
   params: Type.Object({ id, name: passphraseName, passphrase }, closed),
@@ -30,7 +30,7 @@ export const backupRepositoryAddPassphrase = defineOperation({
     }),
 });
 
-export const backupRepositoryRemovePassphrase = defineOperation({
+const backupRepositoryRemovePassphrase = defineOperation({
   name: "backupRepository.removePassphrase",
   summary:
     "Remove a passphrase of a backup repository. Anyone who knows it and has a copy of the repository can still open that copy.",
@@ -54,7 +54,7 @@ const password = Type.String({
   description: "Password of the current user.",
 });
 
-export const backupRepositoryGetRecoverySheet = defineOperation({
+const backupRepositoryGetRecoverySheet = defineOperation({
   name: "backupRepository.getRecoverySheet",
   summary:
     "Return the recovery sheet of a backup repository. Requires the password of the current user.",

@@ -70,7 +70,7 @@ const route = (
 
 export const change = { permission: "admin", changes: true } as const;
 
-export const remoteGetAll = defineOperation({
+const remoteGetAll = defineOperation({
   name: "remote.getAll",
   summary:
     "List the backup repositories with their state at the last inspection.",
@@ -81,7 +81,7 @@ export const remoteGetAll = defineOperation({
   handler: (_params, context) => listFor(context),
 });
 
-export const remoteGet = defineOperation({
+const remoteGet = defineOperation({
   name: "remote.get",
   summary: "Return a backup repository with its state at the last inspection.",
   params: Type.Object({ id }, closed),
@@ -91,7 +91,7 @@ export const remoteGet = defineOperation({
   handler: ({ id }, context) => toPublic(findRepository(context, "read", id)),
 });
 
-export const remoteGetAllInfo = defineOperation({
+const remoteGetAllInfo = defineOperation({
   name: "remote.getAllInfo",
   summary:
     "Return the size and the free space of each backup repository at the last inspection, in bytes.",
@@ -116,7 +116,7 @@ export const remoteGetAllInfo = defineOperation({
     ),
 });
 
-export const remoteCreate = defineOperation({
+const remoteCreate = defineOperation({
   name: "remote.create",
   summary:
     "Add a backup repository: open the one at this URL, or create one in an empty folder. Returns it, with the recovery sheet of a new one, which is not returned again.",
@@ -170,7 +170,7 @@ export const remoteCreate = defineOperation({
   },
 });
 
-export const remoteSet = defineOperation({
+const remoteSet = defineOperation({
   name: "remote.set",
   summary:
     "Change a backup repository. A new URL must lead to the same repository.",
@@ -208,7 +208,7 @@ export const remoteSet = defineOperation({
   },
 });
 
-export const remoteDelete = defineOperation({
+const remoteDelete = defineOperation({
   name: "remote.delete",
   summary:
     "Remove a backup repository from the server. Its files and backups are not deleted.",
@@ -254,7 +254,7 @@ async function test(
   }
 }
 
-export const remoteTest = defineOperation({
+const remoteTest = defineOperation({
   name: "remote.test",
   summary:
     "Test a backup repository: open it, write, read and delete a file of 64 MiB.",
@@ -265,7 +265,7 @@ export const remoteTest = defineOperation({
   handler: ({ id }, context) => test(context, id),
 });
 
-export const backupRepositoryBenchmark = defineOperation({
+const backupRepositoryBenchmark = defineOperation({
   name: "backupRepository.benchmark",
   summary: "Measure the write and read throughput of a backup repository.",
   params: Type.Object({ id }, closed),
@@ -283,7 +283,7 @@ export const backupRepositoryBenchmark = defineOperation({
     services.backupRepositories.benchmark(id, BENCHMARK_BYTES, signal),
 });
 
-export const backupRepositoryHealth = defineOperation({
+const backupRepositoryHealth = defineOperation({
   name: "backupRepository.health",
   summary:
     "Check the health of a backup repository: open it. Returns whether that succeeded, or the error.",

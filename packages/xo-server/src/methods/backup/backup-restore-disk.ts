@@ -28,7 +28,7 @@ const disk = Type.String({
   description: "Name of the disk in the backup.",
 });
 
-export const backupRestoreDisk = defineOperation({
+const backupRestoreDisk = defineOperation({
   name: "backup.restoreDisk",
   summary: "Restore one disk of a backup as a new disk and return its id.",
   params: Type.Object(
@@ -85,7 +85,7 @@ export const backupRestoreDisk = defineOperation({
   abandon: abandonRestoreDisk,
 });
 
-export const backupRestoreOver = defineOperation({
+const backupRestoreOver = defineOperation({
   name: "backup.restoreOver",
   summary:
     "Replace the disks of a halted VM with those of a backup. If a snapshot of a disk has the content of a known backup, only the differences are written. The VM is not changed before all data has been written.",

@@ -15,7 +15,7 @@ import { parts } from "./backup-restore.js";
 import { defineOperation } from "../definition/define-operation.js";
 import { actionRoute, idOf } from "../definition/on-object.js";
 
-export const backupNgCheckBackup = defineOperation({
+const backupNgCheckBackup = defineOperation({
   name: "backupNg.checkBackup",
   summary:
     "Test the restore of a backup: restore its VM into an isolated network, start it, wait for its guest tools or for a script in the guest, take a screenshot of its console, and delete it.",
@@ -114,7 +114,7 @@ export const backupNgCheckBackup = defineOperation({
   },
 });
 
-export const backupArchiveGetRestoreScreenshot = defineOperation({
+const backupArchiveGetRestoreScreenshot = defineOperation({
   name: "backupArchive.getRestoreScreenshot",
   summary:
     "Return the screenshot of the console from the last restore test of a backup.",

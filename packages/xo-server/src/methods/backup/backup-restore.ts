@@ -33,7 +33,7 @@ const optionalName = Type.Optional(
   }),
 );
 
-export const backupRestore = defineOperation({
+const backupRestore = defineOperation({
   name: "backup.restore",
   summary:
     "Restore a VM from a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
@@ -95,7 +95,7 @@ export const backupRestore = defineOperation({
   abandon: abandonRestore,
 });
 
-export const backupNgImportVmBackup = defineOperation({
+const backupNgImportVmBackup = defineOperation({
   name: "backupNg.importVmBackup",
   summary: "Restore a VM from a backup as a new VM and return its id.",
   params: Type.Object(

@@ -63,7 +63,7 @@ async function listBackups(
   return found;
 }
 
-export const metadataBackupGetAll = defineOperation({
+const metadataBackupGetAll = defineOperation({
   name: "metadataBackup.getAll",
   summary:
     "List the backups of databases of pools and of the configuration of the server, newest first. Reads the index, not the repositories.",
@@ -90,7 +90,7 @@ export const metadataBackupGetAll = defineOperation({
     listBackups(services, params["backup-repository"]),
 });
 
-export const metadataBackupList = defineOperation({
+const metadataBackupList = defineOperation({
   name: "metadataBackup.list",
   summary:
     "List the backups of databases of pools, by repository and pool, and of the configuration of the server, by repository, oldest first.",
@@ -135,7 +135,7 @@ async function findBackup(
   throw new XoError("NO_SUCH_OBJECT", { type: "metadata backup", id });
 }
 
-export const metadataBackupDelete = defineOperation({
+const metadataBackupDelete = defineOperation({
   ...change,
   name: "metadataBackup.delete",
   summary:
@@ -150,7 +150,7 @@ export const metadataBackupDelete = defineOperation({
   },
 });
 
-export const metadataBackupRestore = defineOperation({
+const metadataBackupRestore = defineOperation({
   ...change,
   name: "metadataBackup.restore",
   summary:

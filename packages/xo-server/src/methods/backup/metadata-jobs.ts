@@ -40,7 +40,7 @@ const jobs = new ContractJobs({
   toRunInput: (settings): ContractMetadataInput => ({ settings }),
 });
 
-export const metadataBackupGetAllJobs = defineOperation({
+const metadataBackupGetAllJobs = defineOperation({
   name: "metadataBackup.getAllJobs",
   summary:
     "List the jobs that back up databases of pools or the configuration of the server. Callers without admin rights get an empty list.",
@@ -57,7 +57,7 @@ export const metadataBackupGetAllJobs = defineOperation({
   handler: (_params, context) => jobs.list(context),
 });
 
-export const metadataBackupGetJob = defineOperation({
+const metadataBackupGetJob = defineOperation({
   name: "metadataBackup.getJob",
   summary:
     "Return a job that backs up databases of pools or the configuration of the server.",
@@ -87,7 +87,7 @@ const xoMetadata = Type.Optional(
   }),
 );
 
-export const metadataBackupCreateJob = defineOperation({
+const metadataBackupCreateJob = defineOperation({
   ...change,
   name: "metadataBackup.createJob",
   summary:
@@ -108,7 +108,7 @@ export const metadataBackupCreateJob = defineOperation({
   handler: (input, context) => jobs.create(context, input),
 });
 
-export const metadataBackupEditJob = defineOperation({
+const metadataBackupEditJob = defineOperation({
   ...change,
   name: "metadataBackup.editJob",
   summary:
@@ -126,7 +126,7 @@ export const metadataBackupEditJob = defineOperation({
   handler: (input, { services }) => jobs.edit(services, input),
 });
 
-export const metadataBackupDeleteJob = defineOperation({
+const metadataBackupDeleteJob = defineOperation({
   ...change,
   name: "metadataBackup.deleteJob",
   summary: "Delete a job with its schedules. Its backups are not deleted.",
@@ -135,7 +135,7 @@ export const metadataBackupDeleteJob = defineOperation({
   handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
-export const metadataBackupRunJob = defineOperation({
+const metadataBackupRunJob = defineOperation({
   ...change,
   name: "metadataBackup.runJob",
   summary:

@@ -40,7 +40,7 @@ const jobs = new ContractJobs({
   toRunInput: toMirrorRunInput,
 });
 
-export const mirrorBackupGetAllJobs = defineOperation({
+const mirrorBackupGetAllJobs = defineOperation({
   name: "mirrorBackup.getAllJobs",
   summary:
     "List the jobs that copy backups of a repository into others. Callers without admin rights get an empty list.",
@@ -57,7 +57,7 @@ export const mirrorBackupGetAllJobs = defineOperation({
   handler: (_params, context) => jobs.list(context),
 });
 
-export const mirrorBackupGetJob = defineOperation({
+const mirrorBackupGetJob = defineOperation({
   name: "mirrorBackup.getJob",
   summary: "Return a job that copies backups of a repository into others.",
   params: Type.Object({ id }, closed),
@@ -99,7 +99,7 @@ const contractParts = {
   ),
 };
 
-export const mirrorBackupCreateJob = defineOperation({
+const mirrorBackupCreateJob = defineOperation({
   ...change,
   name: "mirrorBackup.createJob",
   summary:
@@ -112,7 +112,7 @@ export const mirrorBackupCreateJob = defineOperation({
   handler: (input, context) => jobs.create(context, input),
 });
 
-export const mirrorBackupEditJob = defineOperation({
+const mirrorBackupEditJob = defineOperation({
   ...change,
   name: "mirrorBackup.editJob",
   summary:
@@ -122,7 +122,7 @@ export const mirrorBackupEditJob = defineOperation({
   handler: (input, { services }) => jobs.edit(services, input),
 });
 
-export const mirrorBackupDeleteJob = defineOperation({
+const mirrorBackupDeleteJob = defineOperation({
   ...change,
   name: "mirrorBackup.deleteJob",
   summary: "Delete a job with its schedules. Its copies are not deleted.",
@@ -131,7 +131,7 @@ export const mirrorBackupDeleteJob = defineOperation({
   handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
-export const mirrorBackupRunJob = defineOperation({
+const mirrorBackupRunJob = defineOperation({
   ...change,
   name: "mirrorBackup.runJob",
   summary:

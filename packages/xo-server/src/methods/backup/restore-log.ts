@@ -93,7 +93,7 @@ const route = (path: string, operationId: string): RestRoute => ({
   exposure: "allow",
 });
 
-export const restoreLogGetAll = defineOperation({
+const restoreLogGetAll = defineOperation({
   name: "restoreLog.getAll",
   summary: "List the logs of restores, newest first.",
   params: Type.Object({}),
@@ -106,7 +106,7 @@ export const restoreLogGetAll = defineOperation({
   handler: (_params, context) => list(context),
 });
 
-export const restoreLogGet = defineOperation({
+const restoreLogGet = defineOperation({
   name: "restoreLog.get",
   summary: "Return the log of a restore.",
   params: Type.Object(

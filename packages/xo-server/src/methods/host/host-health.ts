@@ -39,7 +39,7 @@ const isSmt = async (context: OperationContext, id: string) =>
     "get_hyperthreading",
   ])) === "true";
 
-export const hostIsHyperThreadingEnabled = defineOperation({
+const hostIsHyperThreadingEnabled = defineOperation({
   name: "host.isHyperThreadingEnabled",
   summary: "Return whether hyper-threading is enabled on a host.",
   params,
@@ -48,7 +48,7 @@ export const hostIsHyperThreadingEnabled = defineOperation({
   handler: ({ id }, context) => isSmt(context, id),
 });
 
-export const hostGetSmt = defineOperation({
+const hostGetSmt = defineOperation({
   name: "host.getSmt",
   summary: "Return whether hyper-threading is enabled on a host.",
   params,
@@ -64,7 +64,7 @@ export const hostGetSmt = defineOperation({
   handler: async ({ id }, context) => ({ enabled: await isSmt(context, id) }),
 });
 
-export const hostGetBiosInfo = defineOperation({
+const hostGetBiosInfo = defineOperation({
   name: "host.getBiosInfo",
   summary:
     "Return the firmware (BIOS) version of a host. Does not check for newer versions.",
@@ -74,7 +74,7 @@ export const hostGetBiosInfo = defineOperation({
   handler: ({ id }, context) => toBios(on(context, id)),
 });
 
-export const hostGetSmartctlInformation = defineOperation({
+const hostGetSmartctlInformation = defineOperation({
   name: "host.getSmartctlInformation",
   summary: "Return the SMART attributes of the disks of a host.",
   params: Type.Object({
@@ -99,7 +99,7 @@ export const hostGetSmartctlInformation = defineOperation({
   },
 });
 
-export const hostIsHostServerTimeConsistent = defineOperation({
+const hostIsHostServerTimeConsistent = defineOperation({
   name: "host.isHostServerTimeConsistent",
   summary:
     "Return whether the clock of a host (NTP) differs from that of the server by less than 2 s.",
@@ -115,7 +115,7 @@ export const hostIsHostServerTimeConsistent = defineOperation({
   },
 });
 
-export const hostIsPubKeyTooShort = defineOperation({
+const hostIsPubKeyTooShort = defineOperation({
   name: "host.isPubKeyTooShort",
   summary: "Return whether the TLS key of a host has fewer than 2,048 bits.",
   params,

@@ -57,7 +57,7 @@ const leaving = (
   work,
 });
 
-export const hostDisable = defineOperation({
+const hostDisable = defineOperation({
   ...shared,
   name: "host.disable",
   summary:
@@ -101,7 +101,7 @@ export const hostDisable = defineOperation({
   },
 });
 
-export const hostEnable = defineOperation({
+const hostEnable = defineOperation({
   ...shared,
   name: "host.enable",
   summary: "Enable a host: VMs can be started on it again.",
@@ -118,7 +118,7 @@ export const hostEnable = defineOperation({
   },
 });
 
-export const hostSetMaintenanceMode = defineOperation({
+const hostSetMaintenanceMode = defineOperation({
   ...shared,
   name: "host.setMaintenanceMode",
   summary:
@@ -155,7 +155,7 @@ export const hostSetMaintenanceMode = defineOperation({
   },
 });
 
-export const hostListVmsPreventingEvacuation = defineOperation({
+const hostListVmsPreventingEvacuation = defineOperation({
   name: "host.listVmsPreventingEvacuation",
   summary:
     "List the VMs that prevent the evacuation of a host, with the reasons. Changes nothing.",
@@ -189,7 +189,7 @@ export const hostListVmsPreventingEvacuation = defineOperation({
   },
 });
 
-export const hostEvacuate = defineOperation({
+const hostEvacuate = defineOperation({
   ...shared,
   name: "host.evacuate",
   summary: "Evacuate a host: migrate its VMs to other hosts.",
@@ -209,7 +209,7 @@ export const hostEvacuate = defineOperation({
   },
 });
 
-export const hostRestart = defineOperation({
+const hostRestart = defineOperation({
   ...shared,
   name: "host.restart",
   summary:
@@ -254,7 +254,7 @@ export const hostRestart = defineOperation({
   },
 });
 
-export const hostStop = defineOperation({
+const hostStop = defineOperation({
   ...shared,
   name: "host.stop",
   summary: "Evacuate a host and shut it down.",
@@ -280,7 +280,7 @@ export const hostStop = defineOperation({
   },
 });
 
-export const hostStart = defineOperation({
+const hostStart = defineOperation({
   ...shared,
   name: "host.start",
   summary: "Power on a host, using its power-on mode.",
@@ -294,7 +294,7 @@ export const hostStart = defineOperation({
   },
 });
 
-export const hostEmergencyShutdownHost = defineOperation({
+const hostEmergencyShutdownHost = defineOperation({
   ...shared,
   name: "host.emergencyShutdownHost",
   summary:

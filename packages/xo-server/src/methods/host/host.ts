@@ -30,7 +30,7 @@ const call = async (
   return true;
 };
 
-export const hostSet = defineOperation({
+const hostSet = defineOperation({
   ...shared,
   name: "host.set",
   summary: "Change settings of a host.",
@@ -66,7 +66,7 @@ export const hostSet = defineOperation({
   },
 });
 
-export const hostDetach = defineOperation({
+const hostDetach = defineOperation({
   ...shared,
   name: "host.detach",
   summary:
@@ -77,7 +77,7 @@ export const hostDetach = defineOperation({
   handler: ({ id }, context) => call(context, id, "pool.eject"),
 });
 
-export const hostForget = defineOperation({
+const hostForget = defineOperation({
   ...shared,
   name: "host.forget",
   summary:
@@ -91,7 +91,7 @@ export const hostForget = defineOperation({
   },
 });
 
-export const hostScanPifs = defineOperation({
+const hostScanPifs = defineOperation({
   ...shared,
   name: "host.scanPifs",
   summary: "Scan a host for new network interfaces (PIFs).",
@@ -101,7 +101,7 @@ export const hostScanPifs = defineOperation({
   handler: ({ id }, context) => call(context, id, "PIF.scan"),
 });
 
-export const hostManagementReconfigure = defineOperation({
+const hostManagementReconfigure = defineOperation({
   ...shared,
   name: "host.managementReconfigure",
   summary: "Change the management interface of a host.",
@@ -122,7 +122,7 @@ export const hostManagementReconfigure = defineOperation({
   },
 });
 
-export const hostSetRemoteSyslogHost = defineOperation({
+const hostSetRemoteSyslogHost = defineOperation({
   ...shared,
   name: "host.setRemoteSyslogHost",
   summary: "Set the remote syslog server of a host; null removes it.",
@@ -145,7 +145,7 @@ export const hostSetRemoteSyslogHost = defineOperation({
   },
 });
 
-export const hostSetPowerOnMode = defineOperation({
+const hostSetPowerOnMode = defineOperation({
   ...shared,
   name: "host.setPowerOnMode",
   summary:
@@ -172,7 +172,7 @@ export const hostSetPowerOnMode = defineOperation({
   },
 });
 
-export const hostGetSchedulerGranularity = defineOperation({
+const hostGetSchedulerGranularity = defineOperation({
   name: "host.getSchedulerGranularity",
   summary: "Return the scheduling granularity of a host: cpu, core or socket.",
   params: idOnly,
@@ -184,7 +184,7 @@ export const hostGetSchedulerGranularity = defineOperation({
   },
 });
 
-export const hostSetSchedulerGranularity = defineOperation({
+const hostSetSchedulerGranularity = defineOperation({
   ...shared,
   name: "host.setSchedulerGranularity",
   summary:
@@ -203,7 +203,7 @@ export const hostSetSchedulerGranularity = defineOperation({
   },
 });
 
-export const hostSetControlDomainMemory = defineOperation({
+const hostSetControlDomainMemory = defineOperation({
   ...shared,
   name: "host.setControlDomainMemory",
   summary:
@@ -241,7 +241,7 @@ export const hostSetControlDomainMemory = defineOperation({
   },
 });
 
-export const hostInstallCertificate = defineOperation({
+const hostInstallCertificate = defineOperation({
   ...shared,
   name: "host.installCertificate",
   summary: "Install a TLS certificate on a host.",
@@ -269,7 +269,7 @@ export const hostInstallCertificate = defineOperation({
   },
 });
 
-export const hostResetCertificate = defineOperation({
+const hostResetCertificate = defineOperation({
   ...shared,
   name: "host.resetCertificate",
   summary:
@@ -281,7 +281,7 @@ export const hostResetCertificate = defineOperation({
     call(context, id, "host.reset_server_certificate"),
 });
 
-export const hostRefreshCertificate = defineOperation({
+const hostRefreshCertificate = defineOperation({
   ...shared,
   name: "host.refreshCertificate",
   summary:

@@ -18,7 +18,7 @@ import { hostsOfPool } from "../pool/pool-hosts.js";
 
 const ids = Type.Array(Type.String({ minLength: 1 }), { maxItems: 1_000 });
 
-export const poolInstallPatches = defineOperation({
+const poolInstallPatches = defineOperation({
   name: "pool.installPatches",
   summary:
     "Install updates on hosts, one after another, the coordinator first. Does not reboot hosts or restart toolstacks, which updates may require: see pool.rollingUpdate.",
@@ -108,7 +108,7 @@ function hostsOfOnePool(): XoError {
 const pack =
   "Upload a supplemental pack or an update (raw data or an ISO image) and install it";
 
-export const hostInstallSupplementalPack = defineOperation({
+const hostInstallSupplementalPack = defineOperation({
   name: "host.installSupplementalPack",
   summary: `${pack} on a host. Returns the path of the upload.`,
   params: Type.Object({ host: idOf("a host") }),
@@ -128,7 +128,7 @@ export const hostInstallSupplementalPack = defineOperation({
   },
 });
 
-export const poolInstallSupplementalPack = defineOperation({
+const poolInstallSupplementalPack = defineOperation({
   name: "pool.installSupplementalPack",
   summary: `${pack} on all hosts of a pool. Returns the path of the upload.`,
   params: Type.Object({ pool: idOf("a pool") }),

@@ -37,7 +37,7 @@ type Context = Pick<OperationContext, "services" | "objects">;
 const of = ({ services, objects }: Context, id: string) =>
   services.missingPatches.of(objects.get(id, "host"));
 
-export const poolListMissingPatches = defineOperation({
+const poolListMissingPatches = defineOperation({
   name: "pool.listMissingPatches",
   summary: "List the missing patches (updates) of a host.",
   params: Type.Object({ host: idOf("a host") }),
@@ -53,7 +53,7 @@ export const poolListMissingPatches = defineOperation({
   handler: async ({ host }, context) => toJson(await of(context, host)),
 });
 
-export const poolListMissingPatchesOfHosts = defineOperation({
+const poolListMissingPatchesOfHosts = defineOperation({
   name: "pool.listMissingPatchesOfHosts",
   summary: "List the missing patches (updates) of the hosts of a pool.",
   params: Type.Object({ id: idOf("a pool") }),
@@ -74,7 +74,7 @@ export const poolListMissingPatchesOfHosts = defineOperation({
   },
 });
 
-export const poolGetPatchesDifference = defineOperation({
+const poolGetPatchesDifference = defineOperation({
   name: "pool.getPatchesDifference",
   summary:
     "List the updates that one host has installed and another host has not.",
@@ -109,7 +109,7 @@ const HostState = Type.Object({
   ),
 });
 
-export const poolGetPatchState = defineOperation({
+const poolGetPatchState = defineOperation({
   name: "pool.getPatchState",
   summary:
     "Return the number of missing updates and the version of each host of a pool, from the last check. Does not query the hosts.",

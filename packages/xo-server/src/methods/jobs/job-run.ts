@@ -83,7 +83,7 @@ export const resumesRun = {
   ) => services.jobs.resume(state, task, interrupted),
 };
 
-export const jobRunNow = defineOperation({
+const jobRunNow = defineOperation({
   ...change,
   name: "job.runNow",
   summary:
@@ -116,7 +116,7 @@ export const jobRunNow = defineOperation({
   ...resumesRun,
 });
 
-export const jobRunSequence = defineOperation({
+const jobRunSequence = defineOperation({
   ...change,
   name: "job.runSequence",
   summary: "Run jobs one after another, until one fails.",
@@ -139,7 +139,7 @@ export const jobRunSequence = defineOperation({
   },
 });
 
-export const jobCancel = defineOperation({
+const jobCancel = defineOperation({
   ...change,
   name: "job.cancel",
   summary: "Cancel a run, or the current runs of a job.",
@@ -170,7 +170,7 @@ const runOperations = [jobRunNow, jobRunSequence, jobCancel];
 
 const about = { jobId: Type.Optional(jobId), status };
 
-export const jobRunList = defineOperation({
+const jobRunList = defineOperation({
   name: "jobRun.list",
   summary: "List runs of jobs, newest first, in pages.",
   params: Type.Object(
@@ -226,7 +226,7 @@ export const jobRunList = defineOperation({
   },
 });
 
-export const jobRunGetAll = defineOperation({
+const jobRunGetAll = defineOperation({
   name: "jobRun.getAll",
   summary: `List the newest ${MAX_LISTED} runs of jobs.`,
   params: Type.Object(about, closed),
@@ -248,7 +248,7 @@ export const jobRunGetAll = defineOperation({
   },
 });
 
-export const jobRunGet = defineOperation({
+const jobRunGet = defineOperation({
   name: "jobRun.get",
   summary: "Return a run of a job: its calls and their outcomes.",
   params: Type.Object({ id: runId }, closed),

@@ -35,7 +35,7 @@ const example = {
   },
 };
 
-export const jobGetAll = defineOperation({
+const jobGetAll = defineOperation({
   name: "job.getAll",
   summary: "List all jobs. Secrets among their parameters are masked.",
   params: Type.Object({}),
@@ -52,7 +52,7 @@ export const jobGetAll = defineOperation({
     Array.from(services.jobs.list(), toPublic),
 });
 
-export const jobGet = defineOperation({
+const jobGet = defineOperation({
   name: "job.get",
   summary: "Return a job. Secrets among its parameters are masked.",
   params: Type.Object({ id }, closed),
@@ -68,7 +68,7 @@ export const jobGet = defineOperation({
   handler: (params, { services }) => toPublic(services.jobs.get(params.id)),
 });
 
-export const jobPlan = defineOperation({
+const jobPlan = defineOperation({
   name: "job.plan",
   summary:
     "Return the plan of a run that would start now: its calls, or the snapshots that it would take and delete.",
@@ -86,7 +86,7 @@ export const jobPlan = defineOperation({
 
 const readOperations = [jobGetAll, jobGet, jobPlan];
 
-export const jobCreate = defineOperation({
+const jobCreate = defineOperation({
   ...change,
   name: "job.create",
   summary: "Create a job and return its id.",
@@ -107,7 +107,7 @@ export const jobCreate = defineOperation({
   },
 });
 
-export const jobSet = defineOperation({
+const jobSet = defineOperation({
   ...change,
   name: "job.set",
   summary:
@@ -141,7 +141,7 @@ export const jobSet = defineOperation({
   },
 });
 
-export const jobDelete = defineOperation({
+const jobDelete = defineOperation({
   ...change,
   name: "job.delete",
   summary: "Delete a job with its schedules. A run in progress continues.",

@@ -74,7 +74,7 @@ const example = {
   overlap: "skip",
 };
 
-export const scheduleGetAll = defineOperation({
+const scheduleGetAll = defineOperation({
   name: "schedule.getAll",
   summary: "List the schedules of jobs.",
   params: Type.Object({}),
@@ -91,7 +91,7 @@ export const scheduleGetAll = defineOperation({
     Array.from(services.jobs.schedules(), toPublic),
 });
 
-export const scheduleGet = defineOperation({
+const scheduleGet = defineOperation({
   name: "schedule.get",
   summary: "Return a schedule.",
   params: Type.Object({ id }, closed),
@@ -111,7 +111,7 @@ export const scheduleGet = defineOperation({
 /** 2100-01-01, because croner only searches some years ahead. */
 const MAX_MS = 4_102_444_800_000;
 
-export const schedulePreview = defineOperation({
+const schedulePreview = defineOperation({
   name: "schedule.preview",
   summary: "Return the next times of a cron expression, in ms since the epoch.",
   params: Type.Object(
@@ -155,7 +155,7 @@ function nextTimes(times: Times, count: number, from: number): number[] {
   return found;
 }
 
-export const scheduleCreate = defineOperation({
+const scheduleCreate = defineOperation({
   ...change,
   name: "schedule.create",
   summary: "Create a schedule of a job and return it.",
@@ -184,7 +184,7 @@ export const scheduleCreate = defineOperation({
     toPublic(await services.jobs.createSchedule(input)),
 });
 
-export const scheduleSet = defineOperation({
+const scheduleSet = defineOperation({
   ...change,
   name: "schedule.set",
   summary: "Change a schedule. Absent properties are not changed.",
@@ -223,7 +223,7 @@ export const scheduleSet = defineOperation({
   },
 });
 
-export const scheduleDelete = defineOperation({
+const scheduleDelete = defineOperation({
   ...change,
   name: "schedule.delete",
   summary: "Delete a schedule. Its job is not deleted.",
@@ -244,7 +244,7 @@ export const scheduleDelete = defineOperation({
 
 const changeOperations = [scheduleCreate, scheduleSet, scheduleDelete];
 
-export const scheduleRun = defineOperation({
+const scheduleRun = defineOperation({
   ...change,
   name: "schedule.run",
   summary: "Run the job of a schedule now. Returns when the run has ended.",
@@ -268,7 +268,7 @@ export const scheduleRun = defineOperation({
   ...resumesRun,
 });
 
-export const scheduleRunSequence = defineOperation({
+const scheduleRunSequence = defineOperation({
   ...change,
   name: "schedule.runSequence",
   summary: "Run the jobs of schedules one after another, until one fails.",

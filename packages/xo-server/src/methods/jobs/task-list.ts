@@ -39,7 +39,7 @@ const details = Type.Optional(
 /** Maximum number of tasks read for one list: a state without tasks must not block the store. */
 const MAX_READ = 5_000;
 
-export const taskList = defineOperation({
+const taskList = defineOperation({
   name: "task.list",
   summary:
     "List the tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects of the type task.",
@@ -142,7 +142,7 @@ export const taskList = defineOperation({
   },
 });
 
-export const taskGet = defineOperation({
+const taskGet = defineOperation({
   name: "task.get",
   summary: "Return a task of the server with its subtasks and notes.",
   params: Type.Object({ id }),
@@ -210,7 +210,7 @@ function createTaskMatch(
   };
 }
 
-export const taskSubscribe = defineOperation({
+const taskSubscribe = defineOperation({
   name: "task.subscribe",
   summary:
     "Subscribe to notifications `task` {update, remove, reset?} of changed tasks. After `reset` the client must list the tasks again.",
@@ -223,7 +223,7 @@ export const taskSubscribe = defineOperation({
   },
 });
 
-export const taskUnsubscribe = defineOperation({
+const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
   summary:
     "Unsubscribe from `task` notifications. Returns false if there is no subscription.",

@@ -23,7 +23,7 @@ const callOnTask = async (
   return true;
 };
 
-export const taskCancel = defineOperation({
+const taskCancel = defineOperation({
   ...changed,
   name: "task.cancel",
   summary: "Cancel a task of a pool.",
@@ -36,7 +36,7 @@ export const taskCancel = defineOperation({
   handler: (params, context) => callOnTask(context, params.id, "cancel"),
 });
 
-export const taskDestroy = defineOperation({
+const taskDestroy = defineOperation({
   ...changed,
   name: "task.destroy",
   summary: "Destroy a task of a pool.",
@@ -49,7 +49,7 @@ export const taskDestroy = defineOperation({
   handler: (params, context) => callOnTask(context, params.id, "destroy"),
 });
 
-export const taskAbort = defineOperation({
+const taskAbort = defineOperation({
   ...changed,
   name: "task.abort",
   summary: "Abort a task of the server, with its XAPI tasks.",
@@ -68,7 +68,7 @@ export const taskAbort = defineOperation({
   },
 });
 
-export const taskDelete = defineOperation({
+const taskDelete = defineOperation({
   ...changed,
   name: "task.delete",
   summary: "Delete an ended task of the server.",
@@ -87,7 +87,7 @@ export const taskDelete = defineOperation({
   },
 });
 
-export const taskDeleteAll = defineOperation({
+const taskDeleteAll = defineOperation({
   ...changed,
   name: "task.deleteAll",
   summary:

@@ -44,7 +44,7 @@ const Result = Type.Object({
   ),
 });
 
-export const activityList = defineOperation({
+const activityList = defineOperation({
   name: "activity.list",
   summary:
     "List events in the pools since the start of the server, at most of the last day, newest first.",
@@ -106,7 +106,7 @@ export const activityList = defineOperation({
   },
 });
 
-export const activitySubscribe = defineOperation({
+const activitySubscribe = defineOperation({
   name: "activity.subscribe",
   summary:
     "Subscribe to notifications `activity` {}, sent when there are new events.",
@@ -119,7 +119,7 @@ export const activitySubscribe = defineOperation({
   },
 });
 
-export const activityUnsubscribe = defineOperation({
+const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
   summary:
     "Unsubscribe from `activity` notifications. Returns false if there is no subscription.",

@@ -87,7 +87,7 @@ const route = (
 
 const change = { permission: "admin", changes: true } as const;
 
-export const alarmRuleCreate = defineOperation({
+const alarmRuleCreate = defineOperation({
   ...change,
   name: "alarmRule.create",
   summary: "Create an alarm rule and return its id.",
@@ -126,7 +126,7 @@ export const alarmRuleCreate = defineOperation({
   },
 });
 
-export const alarmRuleSet = defineOperation({
+const alarmRuleSet = defineOperation({
   ...change,
   name: "alarmRule.set",
   summary:
@@ -169,7 +169,7 @@ export const alarmRuleSet = defineOperation({
   },
 });
 
-export const alarmRuleDelete = defineOperation({
+const alarmRuleDelete = defineOperation({
   ...change,
   name: "alarmRule.delete",
   summary: "Delete an alarm rule and its alarms.",
@@ -210,7 +210,7 @@ const toPublic = async (
   }));
 };
 
-export const alarmRuleGetAll = defineOperation({
+const alarmRuleGetAll = defineOperation({
   name: "alarmRule.getAll",
   summary: "List all alarm rules with their state.",
   params: Type.Object({}),
@@ -228,7 +228,7 @@ export const alarmRuleGetAll = defineOperation({
     ),
 });
 
-export const alarmRuleGet = defineOperation({
+const alarmRuleGet = defineOperation({
   name: "alarmRule.get",
   summary: "Return an alarm rule with its state.",
   params: Type.Object({ id }, closed),

@@ -58,7 +58,7 @@ async function find(
   return alarm;
 }
 
-export const alarmGetAll = defineOperation({
+const alarmGetAll = defineOperation({
   name: "alarm.getAll",
   summary:
     "List the alarms raised by alarm rules, newest first. Alarms of XAPI itself are objects of the type message.",
@@ -103,7 +103,7 @@ export const alarmGetAll = defineOperation({
   },
 });
 
-export const alarmGet = defineOperation({
+const alarmGet = defineOperation({
   name: "alarm.get",
   summary: "Return an alarm raised by an alarm rule.",
   params: Type.Object({ id }, closed),
@@ -119,7 +119,7 @@ export const alarmGet = defineOperation({
   handler: async (params, context) => toPublic(await find(params.id, context)),
 });
 
-export const alarmAcknowledge = defineOperation({
+const alarmAcknowledge = defineOperation({
   name: "alarm.acknowledge",
   summary: "Acknowledge an alarm: no more reminders are sent.",
   params: Type.Object({ id }, closed),
@@ -143,7 +143,7 @@ export const alarmAcknowledge = defineOperation({
   },
 });
 
-export const alarmSubscribe = defineOperation({
+const alarmSubscribe = defineOperation({
   name: "alarm.subscribe",
   summary:
     "Subscribe to notifications `alarms` {}, sent when alarms have changed.",
@@ -156,7 +156,7 @@ export const alarmSubscribe = defineOperation({
   },
 });
 
-export const alarmUnsubscribe = defineOperation({
+const alarmUnsubscribe = defineOperation({
   name: "alarm.unsubscribe",
   summary:
     "Unsubscribe from `alarms` notifications. Returns false if there is no subscription.",

@@ -28,7 +28,7 @@ const text = (description: string) =>
 const MAX_READ = 20_000;
 const PAGE = 500;
 
-export const auditGetRecords = defineOperation({
+const auditGetRecords = defineOperation({
   name: "audit.getRecords",
   summary: "List entries of the audit log, newest first.",
   params: Type.Object(
@@ -91,7 +91,7 @@ export const auditGetRecords = defineOperation({
   },
 });
 
-export const auditCheckIntegrity = defineOperation({
+const auditCheckIntegrity = defineOperation({
   name: "audit.checkIntegrity",
   summary:
     "Verify the integrity of the audit log and return the number of verified records.",
@@ -114,7 +114,7 @@ export const auditCheckIntegrity = defineOperation({
   },
 });
 
-export const auditGetForwarding = defineOperation({
+const auditGetForwarding = defineOperation({
   name: "audit.getForwarding",
   summary:
     "List the targets to which the audit log is forwarded (audit.forward in the configuration), with their state and the number of entries that are not yet sent.",

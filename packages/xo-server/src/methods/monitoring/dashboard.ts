@@ -62,7 +62,7 @@ const shared = (
 const route = (path: string, operationId: string) =>
   ({ method: "get", path, operationId, exposure: "allow" }) as const;
 
-export const xoGetDashboard = defineOperation({
+const xoGetDashboard = defineOperation({
   name: "xo.getDashboard",
   summary:
     "Return the dashboard of all pools: numbers of objects by state, and the use of resources.",
@@ -76,7 +76,7 @@ export const xoGetDashboard = defineOperation({
     ),
 });
 
-export const poolGetDashboard = defineOperation({
+const poolGetDashboard = defineOperation({
   name: "pool.getDashboard",
   summary:
     "Return the dashboard of a pool: numbers of objects by state, and the use of resources.",
@@ -90,7 +90,7 @@ export const poolGetDashboard = defineOperation({
     ),
 });
 
-export const vmGetDashboard = defineOperation({
+const vmGetDashboard = defineOperation({
   name: "vm.getDashboard",
   summary: "Return the dashboard of a VM.",
   params: Type.Object({ id: idOf("a VM") }),

@@ -36,7 +36,7 @@ const check = Type.Object({
   ),
 });
 
-export const healthGetReport = defineOperation({
+const healthGetReport = defineOperation({
   name: "health.getReport",
   summary:
     "Return a health report: orphan disks and snapshots, disks attached to control domains, long VDI chains, duplicate MAC addresses, VMs without guest tools, old snapshots, full or detached SRs, certificates that expire soon, hosts whose clocks (NTP) or versions differ. The report is cached for 5 s.",

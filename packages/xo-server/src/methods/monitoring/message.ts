@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { idOf, onId } from "../definition/on-object.js";
 
-export const messageDelete = defineOperation({
+const messageDelete = defineOperation({
   name: "message.delete",
   summary: "Delete a message of a pool.",
   params: Type.Object({ id: idOf("a message") }),

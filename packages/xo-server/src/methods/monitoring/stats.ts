@@ -55,7 +55,7 @@ const route = (path: string, operationId: string): RestRoute => ({
   exposure: "deny",
 });
 
-export const hostStats = defineOperation({
+const hostStats = defineOperation({
   name: "host.stats",
   summary: "Return statistics of a host.",
   params: Type.Object({ host: of("a host"), ...how }),
@@ -66,7 +66,7 @@ export const hostStats = defineOperation({
     services.objectStats.ofHost(host, request),
 });
 
-export const vmStats = defineOperation({
+const vmStats = defineOperation({
   name: "vm.stats",
   summary: "Return statistics of a running VM.",
   params: Type.Object({ id: of("a VM"), ...how }),
@@ -77,7 +77,7 @@ export const vmStats = defineOperation({
     services.objectStats.ofVm(id, request),
 });
 
-export const poolStats = defineOperation({
+const poolStats = defineOperation({
   name: "pool.stats",
   summary: "Return statistics of the hosts of a pool.",
   params: Type.Object({ id: of("a pool"), ...how }),
@@ -95,7 +95,7 @@ export const poolStats = defineOperation({
     ),
 });
 
-export const srStats = defineOperation({
+const srStats = defineOperation({
   name: "sr.stats",
   summary: "Return I/O statistics of an SR, for each of its hosts.",
   params: Type.Object({ id: of("an SR"), ...how }),

@@ -42,7 +42,7 @@ const PublicPool = Type.Object({
   }),
 });
 
-export const ipPoolGetAll = defineOperation({
+const ipPoolGetAll = defineOperation({
   name: "ipPool.getAll",
   summary:
     "List the IP pools with their usage: for administrators all, for other users those of their resource sets.",
@@ -63,7 +63,7 @@ export const ipPoolGetAll = defineOperation({
   },
 });
 
-export const ipPoolCreate = defineOperation({
+const ipPoolCreate = defineOperation({
   ...change,
   name: "ipPool.create",
   summary:
@@ -81,7 +81,7 @@ export const ipPoolCreate = defineOperation({
     services.ipPools.create({ networks, addresses, ...rest }),
 });
 
-export const ipPoolSet = defineOperation({
+const ipPoolSet = defineOperation({
   ...change,
   name: "ipPool.set",
   summary:
@@ -102,7 +102,7 @@ export const ipPoolSet = defineOperation({
   },
 });
 
-export const ipPoolDelete = defineOperation({
+const ipPoolDelete = defineOperation({
   ...change,
   name: "ipPool.delete",
   summary: "Delete an IP pool. The addresses of existing VIFs are not changed.",

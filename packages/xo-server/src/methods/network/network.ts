@@ -61,7 +61,7 @@ const make = async (
   };
 };
 
-export const networkCreate = defineOperation({
+const networkCreate = defineOperation({
   name: "network.create",
   summary:
     "Create a network and return its id: with `pif` a VLAN on all hosts, otherwise a private network of each host.",
@@ -94,7 +94,7 @@ export const networkCreate = defineOperation({
   },
 });
 
-export const networkCreateInternal = defineOperation({
+const networkCreateInternal = defineOperation({
   name: "network.createInternal",
   summary:
     "Create a private network inside each host, without physical interface, and return its id.",
@@ -111,7 +111,7 @@ export const networkCreateInternal = defineOperation({
     (await make(context, pool, input)).id(),
 });
 
-export const networkCreateBonded = defineOperation({
+const networkCreateBonded = defineOperation({
   name: "network.createBonded",
   summary:
     "Create a network on bonds: on each host, a bond of the PIFs of the same networks as `pifs`. Returns {id, uuid}.",
@@ -143,7 +143,7 @@ export const networkCreateBonded = defineOperation({
   },
 });
 
-export const networkGetBondModes = defineOperation({
+const networkGetBondModes = defineOperation({
   name: "network.getBondModes",
   summary: "List the allowed modes of bonds.",
   params: Type.Object({}),
@@ -152,7 +152,7 @@ export const networkGetBondModes = defineOperation({
   handler: () => [...bondModes],
 });
 
-export const networkSet = defineOperation({
+const networkSet = defineOperation({
   name: "network.set",
   summary: "Change settings of a network.",
   params: Type.Object({
@@ -218,7 +218,7 @@ export const networkSet = defineOperation({
   },
 });
 
-export const networkDelete = defineOperation({
+const networkDelete = defineOperation({
   name: "network.delete",
   summary:
     "Delete a network with its VLANs and bonds. Refused while a running VM uses it.",

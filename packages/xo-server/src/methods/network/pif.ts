@@ -71,7 +71,7 @@ const modes = (name: string, values: readonly string[]) =>
     handler: () => [...values],
   });
 
-export const pifConnect = defineOperation({
+const pifConnect = defineOperation({
   ...shared,
   name: "pif.connect",
   summary: "Connect (plug) a physical interface of a host.",
@@ -80,7 +80,7 @@ export const pifConnect = defineOperation({
   handler: ({ id }, context) => call(context, "plug", id),
 });
 
-export const pifDisconnect = defineOperation({
+const pifDisconnect = defineOperation({
   ...shared,
   name: "pif.disconnect",
   summary: "Disconnect (unplug) a physical interface of a host.",
@@ -89,7 +89,7 @@ export const pifDisconnect = defineOperation({
   handler: ({ id }, context) => call(context, "unplug", id),
 });
 
-export const pifDelete = defineOperation({
+const pifDelete = defineOperation({
   ...shared,
   name: "pif.delete",
   summary: "Delete a VLAN or bond of a host, with its PIF.",
@@ -105,7 +105,7 @@ export const pifDelete = defineOperation({
   },
 });
 
-export const pifEditPif = defineOperation({
+const pifEditPif = defineOperation({
   ...shared,
   name: "pif.editPif",
   summary: "Change the VLAN tag of a network on all hosts.",
@@ -124,7 +124,7 @@ export const pifEditPif = defineOperation({
     retag(context.objects, on(context, id), Number(vlan)),
 });
 
-export const pifReconfigureIp = defineOperation({
+const pifReconfigureIp = defineOperation({
   ...shared,
   name: "pif.reconfigureIp",
   summary:

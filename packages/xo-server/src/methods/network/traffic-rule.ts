@@ -54,7 +54,7 @@ const route = (owner: "networks" | "vifs", verb: "add" | "delete") =>
     `${verb === "add" ? "Add" : "Delete"}${owner === "vifs" ? "Vif" : "Network"}TrafficRule`,
   );
 
-export const networkAddTrafficRule = defineOperation({
+const networkAddTrafficRule = defineOperation({
   ...ofNetwork,
   name: "network.addTrafficRule",
   summary:
@@ -65,7 +65,7 @@ export const networkAddTrafficRule = defineOperation({
     add({ id, allow, ...input }, context),
 });
 
-export const networkDeleteTrafficRule = defineOperation({
+const networkDeleteTrafficRule = defineOperation({
   ...ofNetwork,
   name: "network.deleteTrafficRule",
   summary: "Delete a traffic rule of a network.",
@@ -74,7 +74,7 @@ export const networkDeleteTrafficRule = defineOperation({
   handler: (input, context) => remove(input, context),
 });
 
-export const vifAddTrafficRule = defineOperation({
+const vifAddTrafficRule = defineOperation({
   ...ofVif,
   name: "vif.addTrafficRule",
   summary:
@@ -87,7 +87,7 @@ export const vifAddTrafficRule = defineOperation({
   },
 });
 
-export const vifDeleteTrafficRule = defineOperation({
+const vifDeleteTrafficRule = defineOperation({
   ...ofVif,
   name: "vif.deleteTrafficRule",
   summary: "Delete a traffic rule of a network interface.",

@@ -27,7 +27,7 @@ const shared = {
   changes: true,
 };
 
-export const vifCreate = defineOperation({
+const vifCreate = defineOperation({
   name: "vif.create",
   summary:
     "Create a network interface (VIF) of a VM, without plugging it, and return its id.",
@@ -72,7 +72,7 @@ export const vifCreate = defineOperation({
   },
 });
 
-export const vifConnect = defineOperation({
+const vifConnect = defineOperation({
   ...shared,
   name: "vif.connect",
   summary: "Plug a network interface into a running VM (hot-plug).",
@@ -81,7 +81,7 @@ export const vifConnect = defineOperation({
   handler: ({ id }, context) => plug(on(context, id)),
 });
 
-export const vifDisconnect = defineOperation({
+const vifDisconnect = defineOperation({
   ...shared,
   name: "vif.disconnect",
   summary:
@@ -91,7 +91,7 @@ export const vifDisconnect = defineOperation({
   handler: ({ id }, context) => unplug(on(context, id)),
 });
 
-export const vifDelete = defineOperation({
+const vifDelete = defineOperation({
   ...shared,
   name: "vif.delete",
   summary:
@@ -106,7 +106,7 @@ export const vifDelete = defineOperation({
   },
 });
 
-export const vifSet = defineOperation({
+const vifSet = defineOperation({
   ...shared,
   name: "vif.set",
   summary:
@@ -134,7 +134,7 @@ export const vifSet = defineOperation({
   },
 });
 
-export const vifGetLockingModeValues = defineOperation({
+const vifGetLockingModeValues = defineOperation({
   name: "vif.getLockingModeValues",
   summary: "List the locking modes of network interfaces.",
   params: Type.Object({}),

@@ -20,7 +20,7 @@ const Question = Type.Object({
   }),
 });
 
-export const operationListAllowed = defineOperation({
+const operationListAllowed = defineOperation({
   name: "operation.listAllowed",
   summary:
     "List the operations that the caller's rights allow on objects. The state of the objects is not considered.",

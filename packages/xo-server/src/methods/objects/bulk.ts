@@ -83,7 +83,7 @@ const Params = Type.Object(
   { additionalProperties: false },
 );
 
-export const bulkRun = defineOperation({
+const bulkRun = defineOperation({
   name: "bulk.run",
   summary:
     "Run one operation on many objects, `concurrency` at a time, as one task. Returns {taskId}, or with `sync` the outcome for each object. If no object matches the filter, there is no task, and the outcome is returned.",

@@ -44,7 +44,7 @@ const write = async (
   return true;
 };
 
-export const customFieldAdd = defineOperation({
+const customFieldAdd = defineOperation({
   ...shared,
   name: "customField.add",
   summary: "Add a custom field to an object.",
@@ -56,7 +56,7 @@ export const customFieldAdd = defineOperation({
   },
 });
 
-export const customFieldSet = defineOperation({
+const customFieldSet = defineOperation({
   ...shared,
   name: "customField.set",
   summary: "Set a custom field of an object.",
@@ -67,7 +67,7 @@ export const customFieldSet = defineOperation({
   },
 });
 
-export const customFieldRemove = defineOperation({
+const customFieldRemove = defineOperation({
   ...shared,
   name: "customField.remove",
   summary: "Remove a custom field from an object.",

@@ -21,7 +21,7 @@ const path = Type.String({
   description: "Path of the folder, such as `/Production/Web`.",
 });
 
-export const vmSetFolder = defineOperation({
+const vmSetFolder = defineOperation({
   name: "vm.setFolder",
   summary:
     "Move a VM, template or snapshot to a folder; null: out of its folder. XenCenter and XCP-ng Center show the same folders. The folder must exist unless `create` is true.",
@@ -55,7 +55,7 @@ export const vmSetFolder = defineOperation({
   },
 });
 
-export const folderGetAll = defineOperation({
+const folderGetAll = defineOperation({
   name: "folder.getAll",
   summary:
     "List the folders of all VMs and pools that the caller may read, with the number of VMs in each.",
@@ -76,7 +76,7 @@ const emptyFolder = {
   changes: true,
 };
 
-export const poolCreateFolder = defineOperation({
+const poolCreateFolder = defineOperation({
   ...emptyFolder,
   name: "pool.createFolder",
   summary: "Create a folder in a pool. It is kept while it is empty.",
@@ -87,7 +87,7 @@ export const poolCreateFolder = defineOperation({
   },
 });
 
-export const poolDeleteFolder = defineOperation({
+const poolDeleteFolder = defineOperation({
   ...emptyFolder,
   name: "pool.deleteFolder",
   summary: "Delete an empty folder of a pool, with the folders in it.",

@@ -11,7 +11,7 @@ const example = {
   record: { uuid: "00000000-0000-4000-8000-000000000007", name_label: "web" },
 };
 
-export const xoGetRawRecord = defineOperation({
+const xoGetRawRecord = defineOperation({
   name: "xo.getRawRecord",
   summary:
     "Return the XAPI record of an object, from the server's mirror. Secrets are masked.",

@@ -43,21 +43,21 @@ const shared = {
   changes: true,
 };
 
-export const tagAdd = defineOperation({
+const tagAdd = defineOperation({
   ...shared,
   name: "tag.add",
   summary: "Add a tag to an object.",
   handler: (params, context) => changeTags(context, params, "add_tags"),
 });
 
-export const tagRemove = defineOperation({
+const tagRemove = defineOperation({
   ...shared,
   name: "tag.remove",
   summary: "Remove a tag from an object.",
   handler: (params, context) => changeTags(context, params, "remove_tags"),
 });
 
-export const tagGetAllConfigured = defineOperation({
+const tagGetAllConfigured = defineOperation({
   name: "tag.getAllConfigured",
   summary: "List the tags with a configured color.",
   params: Type.Object({}),
@@ -72,7 +72,7 @@ export const tagGetAllConfigured = defineOperation({
     })),
 });
 
-export const tagSet = defineOperation({
+const tagSet = defineOperation({
   name: "tag.set",
   summary: "Set the color of a tag; without `color`, remove it.",
   params: Type.Object({

@@ -53,7 +53,7 @@ const toPolicy = (
 
 const path = "/pools/{pool}/balancer/policy";
 
-export const balancerGetPolicy = defineOperation({
+const balancerGetPolicy = defineOperation({
   name: "balancer.getPolicy",
   summary: "Return the load balancer policy of a pool.",
   params: Type.Object({ pool }, closed),
@@ -69,7 +69,7 @@ export const balancerGetPolicy = defineOperation({
   handler: (params, context) => toPolicy(context, params.pool),
 });
 
-export const balancerSetPolicy = defineOperation({
+const balancerSetPolicy = defineOperation({
   name: "balancer.setPolicy",
   summary:
     "Set the load balancer policy of a pool. Absent properties are not changed. With the mode `off` no further migrations are started.",
@@ -95,7 +95,7 @@ const policyOperations = [balancerGetPolicy, balancerSetPolicy];
 const maySee = (context: OperationContext) =>
   toMaySee(context.services.catalog, readableTo(context)("VM"));
 
-export const balancerGetAll = defineOperation({
+const balancerGetAll = defineOperation({
   name: "balancer.getAll",
   summary: "List pools with their load balancer policy and state.",
   params: Type.Object({}, closed),
@@ -113,7 +113,7 @@ export const balancerGetAll = defineOperation({
   },
 });
 
-export const balancerGetState = defineOperation({
+const balancerGetState = defineOperation({
   name: "balancer.getState",
   summary:
     "Return the current state of the load balancer for a pool, with the reason.",
@@ -137,7 +137,7 @@ export const balancerGetState = defineOperation({
 
 const stateOperations = [balancerGetAll, balancerGetState];
 
-export const balancerRun = defineOperation({
+const balancerRun = defineOperation({
   name: "balancer.run",
   summary:
     "Run the load balancer for a pool now, in any mode. Returns when the run has ended.",
@@ -168,7 +168,7 @@ export const balancerRun = defineOperation({
   },
 });
 
-export const balancerGetHistory = defineOperation({
+const balancerGetHistory = defineOperation({
   name: "balancer.getHistory",
   summary: "List the load balancer runs of a pool, newest first.",
   params: Type.Object(

@@ -105,7 +105,7 @@ const onRule = "user";
 
 const EXAMPLE = "00000000-0000-4000-8000-000000000004";
 
-export const placementRuleCreate = defineOperation({
+const placementRuleCreate = defineOperation({
   name: "placementRule.create",
   summary:
     "Create a placement rule for VMs of a pool (affinity, anti-affinity or host affinity) and return its id.",
@@ -138,7 +138,7 @@ export const placementRuleCreate = defineOperation({
   },
 });
 
-export const placementRuleSet = defineOperation({
+const placementRuleSet = defineOperation({
   name: "placementRule.set",
   summary:
     "Change a placement rule. Absent properties are not changed; `vms` replaces a tag, `tag` replaces a list of VMs.",
@@ -167,7 +167,7 @@ export const placementRuleSet = defineOperation({
   },
 });
 
-export const placementRuleDelete = defineOperation({
+const placementRuleDelete = defineOperation({
   name: "placementRule.delete",
   summary: "Delete a placement rule. No VM is migrated.",
   params: Type.Object({ id }, closed),
@@ -182,7 +182,7 @@ export const placementRuleDelete = defineOperation({
   },
 });
 
-export const placementRuleGetAll = defineOperation({
+const placementRuleGetAll = defineOperation({
   name: "placementRule.getAll",
   summary:
     "List the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",

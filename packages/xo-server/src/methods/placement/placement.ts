@@ -50,7 +50,7 @@ const poolOf = (
 
 const EXAMPLE = "00000000-0000-4000-8000-000000000001";
 
-export const placementPlaceVm = defineOperation({
+const placementPlaceVm = defineOperation({
   name: "placement.placeVm",
   summary:
     "Evaluate all hosts for a VM. Returns, for each host, its score and the reasons that exclude it, and whether the VM is agile.",
@@ -80,7 +80,7 @@ export const placementPlaceVm = defineOperation({
   },
 });
 
-export const placementPlanEvacuation = defineOperation({
+const placementPlanEvacuation = defineOperation({
   name: "placement.planEvacuation",
   summary:
     "Plan the evacuation of hosts. Returns the migrations, without starting them.",
@@ -100,7 +100,7 @@ export const placementPlanEvacuation = defineOperation({
   },
 });
 
-export const placementPlanFailover = defineOperation({
+const placementPlanFailover = defineOperation({
   name: "placement.planFailover",
   summary:
     "Plan a failover. Returns on which hosts VMs would be restarted if the given hosts failed at the same time.",
@@ -117,7 +117,7 @@ export const placementPlanFailover = defineOperation({
   },
 });
 
-export const placementGetSurvival = defineOperation({
+const placementGetSurvival = defineOperation({
   name: "placement.getSurvival",
   summary:
     "Return how many hosts of a pool can fail at the same time while all VMs can be restarted.",
@@ -148,7 +148,7 @@ export const placementGetSurvival = defineOperation({
   },
 });
 
-export const placementWhatIf = defineOperation({
+const placementWhatIf = defineOperation({
   name: "placement.whatIf",
   summary:
     "Return the capacity of a pool and the number of host failures that it tolerates, after hypothetical changes of hosts and VMs.",
@@ -213,7 +213,7 @@ const recommend = async (
   return { model, policy, plan };
 };
 
-export const placementRecommend = defineOperation({
+const placementRecommend = defineOperation({
   name: "placement.recommend",
   summary:
     "Recommend migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
@@ -232,7 +232,7 @@ export const placementRecommend = defineOperation({
   },
 });
 
-export const placementExplain = defineOperation({
+const placementExplain = defineOperation({
   name: "placement.explain",
   summary:
     "Explain the recommendation for a VM: return all hosts as they are evaluated at that step of the plan.",
@@ -254,7 +254,7 @@ export const placementExplain = defineOperation({
   },
 });
 
-export const placementApply = defineOperation({
+const placementApply = defineOperation({
   name: "placement.apply",
   summary:
     "Execute actions of a plan. Each action is checked again before it starts; the first failure ends the execution. Requires operate:start or operate:migrate on each VM and operate:place on each host.",

@@ -53,7 +53,7 @@ const shared = {
   changes: true,
 };
 
-export const poolEnableHa = defineOperation({
+const poolEnableHa = defineOperation({
   ...shared,
   name: "pool.enableHa",
   summary: "Enable high availability (HA) of a pool.",
@@ -84,7 +84,7 @@ export const poolEnableHa = defineOperation({
   },
 });
 
-export const poolDisableHa = defineOperation({
+const poolDisableHa = defineOperation({
   ...shared,
   name: "pool.disableHa",
   summary: "Disable high availability (HA) of a pool.",
@@ -95,7 +95,7 @@ export const poolDisableHa = defineOperation({
   },
 });
 
-export const poolSetHaHostFailures = defineOperation({
+const poolSetHaHostFailures = defineOperation({
   ...shared,
   name: "pool.setHaHostFailures",
   summary:
@@ -123,7 +123,7 @@ export const poolSetHaHostFailures = defineOperation({
   },
 });
 
-export const poolGetHaState = defineOperation({
+const poolGetHaState = defineOperation({
   name: "pool.getHaState",
   summary:
     "Return whether high availability (HA) of a pool is enabled, and the number of host failures to tolerate.",

@@ -17,7 +17,7 @@ const force = Type.Optional(
 
 const shared = { result: Type.Boolean(), changes: true };
 
-export const poolSetPoolMaster = defineOperation({
+const poolSetPoolMaster = defineOperation({
   ...shared,
   name: "pool.setPoolMaster",
   summary: "Designate a host as the coordinator (master) of its pool.",
@@ -41,7 +41,7 @@ export const poolSetPoolMaster = defineOperation({
   },
 });
 
-export const poolMergeInto = defineOperation({
+const poolMergeInto = defineOperation({
   ...shared,
   name: "pool.mergeInto",
   summary:
@@ -75,7 +75,7 @@ export const poolMergeInto = defineOperation({
   },
 });
 
-export const poolAddHost = defineOperation({
+const poolAddHost = defineOperation({
   ...shared,
   name: "pool.addHost",
   summary: "Join the only host of a pool to another pool.",

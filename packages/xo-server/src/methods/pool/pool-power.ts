@@ -39,7 +39,7 @@ async function readHosts(
   return hosts;
 }
 
-export const poolEmergencyShutdown = defineOperation({
+const poolEmergencyShutdown = defineOperation({
   ...shared,
   name: "pool.emergencyShutdown",
   summary:
@@ -67,7 +67,7 @@ export const poolEmergencyShutdown = defineOperation({
   },
 });
 
-export const poolManagementReconfigure = defineOperation({
+const poolManagementReconfigure = defineOperation({
   ...shared,
   name: "pool.managementReconfigure",
   summary: "Change the management network of all hosts of a pool.",

@@ -15,7 +15,7 @@ import {
 import { hideInPreview, hideInState } from "./hide-rolling.js";
 import { hostsOf, onPool, options, pool } from "./rolling-parameters.js";
 
-export const poolPlanRollingUpdate = defineOperation({
+const poolPlanRollingUpdate = defineOperation({
   name: "pool.planRollingUpdate",
   summary:
     "Plan a rolling update or reboot of a pool without starting it. Returns the order of hosts, the migrations, the estimated duration, the step with the highest risk, and the problems that prevent a start.",
@@ -112,7 +112,7 @@ async function plan(
 
 const Nothing = Type.Null();
 
-export const poolGetRollingState = defineOperation({
+const poolGetRollingState = defineOperation({
   name: "pool.getRollingState",
   summary:
     "Return the rolling reboot or update of a pool that is in progress or has stopped, and the last that has ended.",

@@ -107,7 +107,7 @@ function toCall(
 
 const shared = { result: Type.Boolean(), changes: true };
 
-export const poolRollingReboot = defineOperation({
+const poolRollingReboot = defineOperation({
   ...shared,
   name: "pool.rollingReboot",
   summary:
@@ -128,7 +128,7 @@ export const poolRollingReboot = defineOperation({
   resume: goOn("reboot"),
 });
 
-export const poolRollingUpdate = defineOperation({
+const poolRollingUpdate = defineOperation({
   ...shared,
   name: "pool.rollingUpdate",
   summary:
@@ -172,21 +172,21 @@ const suspension = (
     },
   });
 
-export const poolSuspendRolling = suspension(
+const poolSuspendRolling = suspension(
   "pool.suspendRolling",
   "Suspend the rolling update or reboot of a pool after its current step: HA is restored, and no further host is taken down until pool.continueRolling.",
   "suspend_rolling",
   true,
 );
 
-export const poolContinueRolling = suspension(
+const poolContinueRolling = suspension(
   "pool.continueRolling",
   "Continue a rolling update or reboot that was suspended by pool.suspendRolling; maintenance windows still apply.",
   "continue_rolling",
   false,
 );
 
-export const poolAbandonRolling = defineOperation({
+const poolAbandonRolling = defineOperation({
   ...shared,
   name: "pool.abandonRolling",
   summary:

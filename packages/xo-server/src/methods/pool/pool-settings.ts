@@ -32,7 +32,7 @@ const refOf = (
   return context.objects.get(id, type).ref;
 };
 
-export const poolSet = defineOperation({
+const poolSet = defineOperation({
   ...shared,
   name: "pool.set",
   summary: "Change settings of a pool. null removes a setting.",
@@ -89,7 +89,7 @@ export const poolSet = defineOperation({
   },
 });
 
-export const poolSetDefaultSr = defineOperation({
+const poolSetDefaultSr = defineOperation({
   ...shared,
   name: "pool.setDefaultSr",
   summary: "Set the default SR of a pool.",
@@ -108,7 +108,7 @@ export const poolSetDefaultSr = defineOperation({
   },
 });
 
-export const poolGetLicenseState = defineOperation({
+const poolGetLicenseState = defineOperation({
   name: "pool.getLicenseState",
   summary:
     "Return the license edition of a pool and the earliest expiry date of its licenses.",

@@ -34,7 +34,7 @@ const Verification = Type.Object({
 /** Maximum number of differences in an answer; all differences are repaired. */
 const MAX_NAMED = 1_000;
 
-export const poolVerify = defineOperation({
+const poolVerify = defineOperation({
   name: "pool.verify",
   summary:
     "Compare the server's mirror of a pool with the records of the pool, and correct differences.",

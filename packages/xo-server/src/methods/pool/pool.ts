@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { PoolStatus } from "../../status/status.js";
 
-export const poolListStatus = defineOperation({
+const poolListStatus = defineOperation({
   name: "pool.listStatus",
   summary:
     "List the pools that the caller may read, with their connection state, number of objects and age of the data.",

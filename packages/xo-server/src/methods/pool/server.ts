@@ -97,7 +97,7 @@ async function list({
   }));
 }
 
-export const serverGetAll = defineOperation({
+const serverGetAll = defineOperation({
   name: "server.getAll",
   summary: "List all servers (pool connections) with their status.",
   params: Type.Object({}),
@@ -113,7 +113,7 @@ export const serverGetAll = defineOperation({
   handler: (_params, context) => list(context),
 });
 
-export const serverGet = defineOperation({
+const serverGet = defineOperation({
   name: "server.get",
   summary: "Return a server (pool connection) with its status.",
   params: Type.Object({ id }, closed),
@@ -134,7 +134,7 @@ export const serverGet = defineOperation({
   },
 });
 
-export const serverAdd = defineOperation({
+const serverAdd = defineOperation({
   name: "server.add",
   summary: "Add a server (pool connection), connect it and return its id.",
   params: Type.Object(
@@ -191,7 +191,7 @@ export const serverAdd = defineOperation({
   },
 });
 
-export const serverSet = defineOperation({
+const serverSet = defineOperation({
   name: "server.set",
   summary:
     "Change a server (pool connection) and reconnect it. A new `host` requires the password.",
@@ -230,7 +230,7 @@ export const serverSet = defineOperation({
   },
 });
 
-export const serverRemove = defineOperation({
+const serverRemove = defineOperation({
   name: "server.remove",
   summary:
     "Disconnect and remove a server (pool connection). The objects of its pool are no longer listed.",
@@ -251,7 +251,7 @@ export const serverRemove = defineOperation({
   },
 });
 
-export const serverEnable = defineOperation({
+const serverEnable = defineOperation({
   name: "server.enable",
   summary: "Connect a pool now, and at each start of the server.",
   params: Type.Object({ id }, closed),
@@ -266,7 +266,7 @@ export const serverEnable = defineOperation({
   handler: ({ id }, context) => enable(context, id, true),
 });
 
-export const serverDisable = defineOperation({
+const serverDisable = defineOperation({
   name: "server.disable",
   summary:
     "Disconnect a pool, and do not connect it at the next start of the server. Its objects are no longer listed.",

@@ -34,7 +34,7 @@ export const checksum = Type.Optional(
 
 const types = { raw: "application/octet-stream", vhd: "application/vhd" };
 
-export const diskExportContent = defineOperation({
+const diskExportContent = defineOperation({
   name: "disk.exportContent",
   summary: "Export the contents of a disk. Returns the path of the download.",
   params: Type.Object({
@@ -102,7 +102,7 @@ export const diskExportContent = defineOperation({
   },
 });
 
-export const diskImportContent = defineOperation({
+const diskImportContent = defineOperation({
   name: "disk.importContent",
   summary:
     "Overwrite the contents of a disk with an upload. Returns the path of the upload. If the upload is interrupted, the disk is partly overwritten.",

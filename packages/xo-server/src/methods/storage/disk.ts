@@ -31,7 +31,7 @@ const newDisk = Type.Object({
   ),
 });
 
-export const diskCreate = defineOperation({
+const diskCreate = defineOperation({
   name: "disk.create",
   summary:
     "Create an empty disk, optionally attached to a VM, and return its id.",

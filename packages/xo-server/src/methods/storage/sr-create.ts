@@ -194,7 +194,7 @@ function namesOf(input: SrInput & { readonly host: string }) {
 
 const isoTypes = ["local", "nfs", "smb"];
 
-export const srCreateIso = defineOperation({
+const srCreateIso = defineOperation({
   name: "sr.createIso",
   summary:
     "Create an ISO SR (`local`: a folder of the host, `nfs` or `smb`) and return its id.",
@@ -233,7 +233,7 @@ export const srCreateIso = defineOperation({
   },
 });
 
-export const srCreate = defineOperation({
+const srCreate = defineOperation({
   name: "sr.create",
   summary:
     "Create an SR of any type for which the host has a driver, and return its id.",

@@ -41,7 +41,7 @@ const shared = {
   changes: true,
 };
 
-export const srEnableMaintenanceMode = defineOperation({
+const srEnableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.enableMaintenanceMode",
   summary:
@@ -67,7 +67,7 @@ export const srEnableMaintenanceMode = defineOperation({
   },
 });
 
-export const srDisableMaintenanceMode = defineOperation({
+const srDisableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.disableMaintenanceMode",
   summary:
@@ -82,7 +82,7 @@ export const srDisableMaintenanceMode = defineOperation({
   },
 });
 
-export const smGetFromSr = defineOperation({
+const smGetFromSr = defineOperation({
   name: "sm.getFromSr",
   summary: "Return the type of an SR.",
   params: Type.Object({ sr: idOf("an SR") }),
@@ -109,7 +109,7 @@ export const smGetFromSr = defineOperation({
   },
 });
 
-export const srGetVdiChainsInfo = defineOperation({
+const srGetVdiChainsInfo = defineOperation({
   name: "sr.getVdiChainsInfo",
   summary: "List the disks of an SR that have images waiting for coalescing.",
   params: Type.Object({ id: idOf("an SR") }),
@@ -119,7 +119,7 @@ export const srGetVdiChainsInfo = defineOperation({
     toAnswer((await chains(context, id)).of(id)),
 });
 
-export const srGetAllUnhealthyVdiChainsLength = defineOperation({
+const srGetAllUnhealthyVdiChainsLength = defineOperation({
   name: "sr.getAllUnhealthyVdiChainsLength",
   summary:
     "List the disks of all SRs that have images waiting for coalescing, by the id of the SR.",

@@ -21,7 +21,7 @@ const shared = {
   changes: true,
 };
 
-export const srSet = defineOperation({
+const srSet = defineOperation({
   ...shared,
   name: "sr.set",
   summary: "Change the name and description of an SR.",
@@ -42,7 +42,7 @@ export const srSet = defineOperation({
   },
 });
 
-export const srScan = defineOperation({
+const srScan = defineOperation({
   ...shared,
   name: "sr.scan",
   summary: "Rescan an SR for disks that were added or removed outside of XAPI.",
@@ -55,7 +55,7 @@ export const srScan = defineOperation({
   },
 });
 
-export const srConnectAllPbds = defineOperation({
+const srConnectAllPbds = defineOperation({
   ...shared,
   name: "sr.connectAllPbds",
   summary: "Connect all hosts to an SR (plug its PBDs).",
@@ -64,7 +64,7 @@ export const srConnectAllPbds = defineOperation({
     switchPbds(context.objects, on(context, id), true),
 });
 
-export const srDisconnectAllPbds = defineOperation({
+const srDisconnectAllPbds = defineOperation({
   ...shared,
   name: "sr.disconnectAllPbds",
   summary: "Disconnect all hosts from an SR (unplug its PBDs).",
@@ -73,7 +73,7 @@ export const srDisconnectAllPbds = defineOperation({
     switchPbds(context.objects, on(context, id), false),
 });
 
-export const srForget = defineOperation({
+const srForget = defineOperation({
   ...shared,
   name: "sr.forget",
   summary: "Forget an SR. Its data stays on the storage.",
@@ -82,7 +82,7 @@ export const srForget = defineOperation({
   handler: ({ id }, context) => end(context.objects, on(context, id), "forget"),
 });
 
-export const srDestroy = defineOperation({
+const srDestroy = defineOperation({
   ...shared,
   name: "sr.destroy",
   summary: "Destroy an SR and its data. It must have no disks.",
@@ -92,7 +92,7 @@ export const srDestroy = defineOperation({
     end(context.objects, on(context, id), "destroy"),
 });
 
-export const srReclaimSpace = defineOperation({
+const srReclaimSpace = defineOperation({
   ...shared,
   name: "sr.reclaimSpace",
   summary: "Reclaim freed space of an SR (trim).",

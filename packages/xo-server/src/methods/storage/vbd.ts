@@ -69,7 +69,7 @@ const shared = {
   changes: true,
 };
 
-export const vbdCreate = defineOperation({
+const vbdCreate = defineOperation({
   name: "vbd.create",
   summary:
     "Attach a disk to a VM and return the id of the VBD. On a running VM the disk is hot-plugged if possible.",
@@ -107,7 +107,7 @@ export const vbdCreate = defineOperation({
   },
 });
 
-export const vbdConnect = defineOperation({
+const vbdConnect = defineOperation({
   ...shared,
   name: "vbd.connect",
   summary: "Plug a disk into a running VM (hot-plug).",
@@ -120,7 +120,7 @@ export const vbdConnect = defineOperation({
   },
 });
 
-export const vbdDisconnect = defineOperation({
+const vbdDisconnect = defineOperation({
   ...shared,
   name: "vbd.disconnect",
   summary: "Unplug a disk from a running VM. It stays attached.",
@@ -129,7 +129,7 @@ export const vbdDisconnect = defineOperation({
   handler: ({ id }, context) => unplug(on(context, id)),
 });
 
-export const vbdDelete = defineOperation({
+const vbdDelete = defineOperation({
   ...shared,
   name: "vbd.delete",
   summary:
@@ -148,7 +148,7 @@ export const vbdDelete = defineOperation({
   },
 });
 
-export const vbdSet = defineOperation({
+const vbdSet = defineOperation({
   ...shared,
   name: "vbd.set",
   summary: "Change the position of a disk of a halted VM.",
@@ -169,7 +169,7 @@ export const vbdSet = defineOperation({
   },
 });
 
-export const vbdSetBootable = defineOperation({
+const vbdSetBootable = defineOperation({
   ...shared,
   name: "vbd.setBootable",
   summary: "Set whether a VM may boot from a disk.",

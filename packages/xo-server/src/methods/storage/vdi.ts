@@ -76,7 +76,7 @@ const settings = Type.Object({
 
 const DISKS = ["VDI", "VDI-snapshot", "VDI-unmanaged"] as const;
 
-export const vdiCreate = defineOperation({
+const vdiCreate = defineOperation({
   name: "vdi.create",
   summary: "Create an empty disk and return its id.",
   params: newVdi,
@@ -107,7 +107,7 @@ export const vdiCreate = defineOperation({
   },
 });
 
-export const vdiSet = defineOperation({
+const vdiSet = defineOperation({
   name: "vdi.set",
   summary:
     "Change settings of a disk, or resize it: its size can only be increased.",
@@ -133,7 +133,7 @@ export const vdiSet = defineOperation({
   },
 });
 
-export const vdiDelete = defineOperation({
+const vdiDelete = defineOperation({
   name: "vdi.delete",
   summary: "Delete a disk or a disk snapshot.",
   params: Type.Object({ id: idOf("a disk") }),
@@ -151,7 +151,7 @@ export const vdiDelete = defineOperation({
   },
 });
 
-export const vdiMigrate = defineOperation({
+const vdiMigrate = defineOperation({
   name: "vdi.migrate",
   summary:
     "Migrate a disk to another SR and return its new id. It stays attached to its VMs.",

@@ -41,7 +41,7 @@ const name = Type.String({
   description: "Name of the server.",
 });
 
-export const clusterListServers = defineOperation({
+const clusterListServers = defineOperation({
   name: "cluster.listServers",
   summary:
     "List the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 10 s is `lost`.",
@@ -86,7 +86,7 @@ export const clusterRemoveServer = defineOperation({
   },
 });
 
-export const clusterLeave = defineOperation({
+const clusterLeave = defineOperation({
   name: "cluster.leave",
   summary:
     "Hand over all leases of a running server (drain): it acquires no others until its next start. Its clients stay connected and its tasks continue. Returns when other servers have acquired the leases, or after 10 s.",

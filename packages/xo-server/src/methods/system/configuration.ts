@@ -10,7 +10,7 @@ const passphrase = Type.Optional(
 const closed = { additionalProperties: false } as const;
 const shared = { permission: "admin", changes: true } as const;
 
-export const xoExportConfig = defineOperation({
+const xoExportConfig = defineOperation({
   ...shared,
   name: "xo.exportConfig",
   summary:
@@ -45,7 +45,7 @@ export const xoExportConfig = defineOperation({
   },
 });
 
-export const xoImportConfig = defineOperation({
+const xoImportConfig = defineOperation({
   ...shared,
   name: "xo.importConfig",
   summary:

@@ -3,7 +3,7 @@ import { defineOperation } from "../definition/define-operation.js";
 
 const MAX_SECONDS = 60;
 
-export const diagnosticsRecordCpuProfile = defineOperation({
+const diagnosticsRecordCpuProfile = defineOperation({
   name: "diagnostics.recordCpuProfile",
   summary:
     "Record a CPU profile of the main thread during the download, for Chromium's developer tools. Returns {$getFrom: path}.",
@@ -31,7 +31,7 @@ export const diagnosticsRecordCpuProfile = defineOperation({
   },
 });
 
-export const diagnosticsWriteHeapSnapshot = defineOperation({
+const diagnosticsWriteHeapSnapshot = defineOperation({
   name: "diagnostics.writeHeapSnapshot",
   summary:
     "Write a heap snapshot to a file in the data folder of the server. The server does not respond during that time: 1 to 4 s for each 50 MB of heap. The file contains secrets.",

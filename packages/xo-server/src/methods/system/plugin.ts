@@ -45,7 +45,7 @@ const verb = (
     },
   });
 
-export const pluginGet = defineOperation({
+const pluginGet = defineOperation({
   name: "plugin.get",
   summary: "List the plugins, without their secrets.",
   params: Type.Object({}),
@@ -55,7 +55,7 @@ export const pluginGet = defineOperation({
     services.plugins.list(),
 });
 
-export const pluginConfigure = defineOperation({
+const pluginConfigure = defineOperation({
   ...change,
   name: "plugin.configure",
   summary:

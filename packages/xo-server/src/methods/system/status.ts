@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { VisibleStatus } from "../../status/status.js";
 
-export const statusSubscribe = defineOperation({
+const statusSubscribe = defineOperation({
   name: "status.subscribe",
   summary:
     "Subscribe to the status of the server and of the pools that the caller may read. Returns the current status; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
@@ -12,7 +12,7 @@ export const statusSubscribe = defineOperation({
   handler: (_, { services, client }) => services.statusFeed.subscribe(client),
 });
 
-export const statusUnsubscribe = defineOperation({
+const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
   summary:
     "Unsubscribe from `status` notifications. Returns false if there is no subscription.",

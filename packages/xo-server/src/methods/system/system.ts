@@ -31,7 +31,7 @@ const Performance = Type.Object({
   ),
 });
 
-export const systemGetServerVersion = defineOperation({
+const systemGetServerVersion = defineOperation({
   name: "system.getServerVersion",
   summary: "Return the version of the server.",
   params: Type.Object({}),
@@ -40,7 +40,7 @@ export const systemGetServerVersion = defineOperation({
   handler: () => version,
 });
 
-export const systemGetVersion = defineOperation({
+const systemGetVersion = defineOperation({
   name: "system.getVersion",
   summary: "Return the version of the API.",
   params: Type.Object({}),
@@ -49,7 +49,7 @@ export const systemGetVersion = defineOperation({
   handler: () => API_VERSION,
 });
 
-export const systemGetServerTimezone = defineOperation({
+const systemGetServerTimezone = defineOperation({
   name: "system.getServerTimezone",
   summary: "Return the time zone of the server, such as Europe/Paris.",
   params: Type.Object({}),
@@ -58,7 +58,7 @@ export const systemGetServerTimezone = defineOperation({
   handler: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-export const systemListMethods = defineOperation({
+const systemListMethods = defineOperation({
   name: "system.listMethods",
   summary: "List the names of all methods.",
   params: Type.Object({}),
@@ -67,7 +67,7 @@ export const systemListMethods = defineOperation({
   handler: (_, { dispatcher }) => dispatcher.operations.map(({ name }) => name),
 });
 
-export const systemMethodSignature = defineOperation({
+const systemMethodSignature = defineOperation({
   name: "system.methodSignature",
   summary: "Describe a method: its name, summary, permission and parameters.",
   params: Type.Object({
@@ -83,7 +83,7 @@ export const systemMethodSignature = defineOperation({
   },
 });
 
-export const systemGetMethodsInfo = defineOperation({
+const systemGetMethodsInfo = defineOperation({
   name: "system.getMethodsInfo",
   summary: "Describe all methods by name: summary, permission and parameters.",
   params: Type.Object({}),
@@ -95,7 +95,7 @@ export const systemGetMethodsInfo = defineOperation({
     ),
 });
 
-export const systemGetStatus = defineOperation({
+const systemGetStatus = defineOperation({
   name: "system.getStatus",
   summary:
     "Return the current status of the server and of the pools that the caller may read; anonymous clients get no pools.",
@@ -105,7 +105,7 @@ export const systemGetStatus = defineOperation({
   handler: (_, context) => context.services.readVisibleStatus(context),
 });
 
-export const systemGetPerformance = defineOperation({
+const systemGetPerformance = defineOperation({
   name: "system.getPerformance",
   summary:
     "Return performance metrics of the server for the last hour, as columns. Each value covers the interval that ends at its time.",

@@ -3,7 +3,7 @@ import { JsonStream } from "../../encoding/raw-json.js";
 import { readableTo } from "../../objects/readable.js";
 import { defineOperation } from "../definition/define-operation.js";
 
-export const xoGetAllObjects = defineOperation({
+const xoGetAllObjects = defineOperation({
   name: "xo.getAllObjects",
   summary:
     "Return all matching objects, by id, and subscribe the client to notifications `all` {type: enter | exit, items}. For parts of a list see query.page and query.open.",
@@ -55,7 +55,7 @@ export const xoGetAllObjects = defineOperation({
   },
 });
 
-export const allSubscribe = defineOperation({
+const allSubscribe = defineOperation({
   name: "all.subscribe",
   summary:
     "Subscribe to notifications `all` {type: enter | exit, items} of changed objects. Clients that call xo.getAllObjects, or nothing within 1 s after signing in, are subscribed automatically.",
@@ -68,7 +68,7 @@ export const allSubscribe = defineOperation({
   },
 });
 
-export const allUnsubscribe = defineOperation({
+const allUnsubscribe = defineOperation({
   name: "all.unsubscribe",
   summary:
     "Unsubscribe from `all` notifications, including the automatic subscription. Returns false if there is no subscription.",

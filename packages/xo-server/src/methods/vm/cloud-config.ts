@@ -53,7 +53,7 @@ async function mayCreateVms(
 
 const shared = { permission: "admin", changes: true } as const;
 
-export const cloudConfigGetAll = defineOperation({
+const cloudConfigGetAll = defineOperation({
   name: "cloudConfig.getAll",
   summary:
     "List the cloud-init templates. Users who cannot create VMs get an empty list.",
@@ -63,7 +63,7 @@ export const cloudConfigGetAll = defineOperation({
   handler: (_params, context) => list(context, "user"),
 });
 
-export const cloudConfigGetAllNetworkConfigs = defineOperation({
+const cloudConfigGetAllNetworkConfigs = defineOperation({
   name: "cloudConfig.getAllNetworkConfigs",
   summary:
     "List the templates of network configurations. Users who cannot create VMs get an empty list.",
@@ -73,7 +73,7 @@ export const cloudConfigGetAllNetworkConfigs = defineOperation({
   handler: (_params, context) => list(context, "network"),
 });
 
-export const cloudConfigUpdate = defineOperation({
+const cloudConfigUpdate = defineOperation({
   ...shared,
   name: "cloudConfig.update",
   summary:
@@ -89,7 +89,7 @@ export const cloudConfigUpdate = defineOperation({
   },
 });
 
-export const cloudConfigDelete = defineOperation({
+const cloudConfigDelete = defineOperation({
   ...shared,
   name: "cloudConfig.delete",
   summary:

@@ -38,7 +38,7 @@ const VmwareVmType = Type.Object({
   ),
 });
 
-export const esxiListVms = defineOperation({
+const esxiListVms = defineOperation({
   name: "esxi.listVms",
   summary: "List the VMs of VMware: of an ESXi host or a vCenter server.",
   params: Type.Object(connectionParameters, closed),

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { idOf, onId } from "../definition/on-object.js";
 
-export const pciGetDom0AccessStatus = defineOperation({
+const pciGetDom0AccessStatus = defineOperation({
   name: "pci.getDom0AccessStatus",
   summary:
     "Return whether dom0 can access a PCI device: now, and after the next start of its host.",
@@ -17,7 +17,7 @@ export const pciGetDom0AccessStatus = defineOperation({
   },
 });
 
-export const pciDisableDom0Access = defineOperation({
+const pciDisableDom0Access = defineOperation({
   name: "pci.disableDom0Access",
   summary:
     "Enable or disable the access of dom0 to PCI devices; disabled ones can be passed through to VMs. Takes effect at the next start of the host, which is not rebooted.",

@@ -19,7 +19,7 @@ const onVusb = (name: AdministrateVerb, verb: string, summary: string) =>
     },
   });
 
-export const vusbCreate = defineOperation({
+const vusbCreate = defineOperation({
   name: "vusb.create",
   summary:
     "Attach a device of a USB group to a halted VM and return the id of the VUSB.",
@@ -40,7 +40,7 @@ export const vusbCreate = defineOperation({
   },
 });
 
-export const pusbScan = defineOperation({
+const pusbScan = defineOperation({
   ...shared,
   name: "pusb.scan",
   summary: "Scan a host for new USB devices.",
@@ -57,7 +57,7 @@ export const pusbScan = defineOperation({
   },
 });
 
-export const pusbSet = defineOperation({
+const pusbSet = defineOperation({
   ...shared,
   name: "pusb.set",
   summary: "Enable or disable passthrough of a USB device of a host.",

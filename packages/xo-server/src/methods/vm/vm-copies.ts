@@ -44,7 +44,7 @@ const shared = { result: Type.String(), changes: true };
 const source = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
   objects.get(vm, "VM", "VM-snapshot");
 
-export const vmClone = defineOperation({
+const vmClone = defineOperation({
   ...shared,
   name: "vm.clone",
   summary: "Clone a VM and return the id of the clone.",
@@ -97,7 +97,7 @@ export const vmClone = defineOperation({
   },
 });
 
-export const vmCopy = defineOperation({
+const vmCopy = defineOperation({
   ...shared,
   name: "vm.copy",
   summary:
@@ -119,7 +119,7 @@ export const vmCopy = defineOperation({
   },
 });
 
-export const vmCopyToTemplate = defineOperation({
+const vmCopyToTemplate = defineOperation({
   ...shared,
   name: "vm.copyToTemplate",
   summary: "Create a template from a copy of a VM and return its id.",
@@ -140,7 +140,7 @@ export const vmCopyToTemplate = defineOperation({
   },
 });
 
-export const vmConvertFromTemplate = defineOperation({
+const vmConvertFromTemplate = defineOperation({
   name: "vm.convertFromTemplate",
   summary: "Convert a template to a VM. Default templates are rejected.",
   params: Type.Object({ id }),

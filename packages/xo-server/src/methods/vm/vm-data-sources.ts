@@ -57,7 +57,7 @@ const remove = {
     changeDataSource(context, input, "forget_data_source_archives"),
 };
 
-export const vmAddDataSource = defineOperation({
+const vmAddDataSource = defineOperation({
   ...shared,
   name: "vm.addDataSource",
   summary: "Start recording a data source of a VM.",
@@ -66,13 +66,13 @@ export const vmAddDataSource = defineOperation({
     changeDataSource(context, params, "record_data_source"),
 });
 
-export const vmRemoveDataSource = defineOperation({
+const vmRemoveDataSource = defineOperation({
   ...remove,
   name: "vm.removeDataSource",
   rest: route("delete", "DeleteDataSource"),
 });
 
-export const vmDeleteDataSource = defineOperation({
+const vmDeleteDataSource = defineOperation({
   ...remove,
   name: "vm.deleteDataSource",
 });

@@ -29,7 +29,7 @@ const routes: readonly RestRoute[] = [
   },
 ];
 
-export const vmDelete = defineOperation({
+const vmDelete = defineOperation({
   name: "vm.delete",
   summary:
     "Delete a VM, template or snapshot, with its snapshots and with the disks that no other VM uses.",
@@ -80,7 +80,7 @@ export const vmDelete = defineOperation({
   },
 });
 
-export const vmGetDeletionSummary = defineOperation({
+const vmGetDeletionSummary = defineOperation({
   name: "vm.getDeletionSummary",
   summary:
     "Return the numbers of disks, snapshots and bytes that would be deleted with VMs, templates or snapshots.",

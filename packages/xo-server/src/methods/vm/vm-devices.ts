@@ -41,7 +41,7 @@ const on = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
 
 const shared = { result: Type.Boolean(), changes: true };
 
-export const vmInsertCd = defineOperation({
+const vmInsertCd = defineOperation({
   ...shared,
   name: "vm.insertCd",
   summary: "Insert a CD (an ISO image) into the CD drive of a VM.",
@@ -64,7 +64,7 @@ export const vmInsertCd = defineOperation({
   },
 });
 
-export const vmEjectCd = defineOperation({
+const vmEjectCd = defineOperation({
   ...shared,
   name: "vm.ejectCd",
   summary: "Eject the CD from the CD drive of a VM.",
@@ -77,7 +77,7 @@ export const vmEjectCd = defineOperation({
   },
 });
 
-export const vmAttachDisk = defineOperation({
+const vmAttachDisk = defineOperation({
   ...shared,
   name: "vm.attachDisk",
   summary: "Attach a disk to a VM. On a running VM the disk is hot-plugged.",
@@ -122,7 +122,7 @@ export const vmAttachDisk = defineOperation({
   },
 });
 
-export const vmCreateInterface = defineOperation({
+const vmCreateInterface = defineOperation({
   name: "vm.createInterface",
   summary: "Create a network interface (VIF) of a VM and return its id.",
   params: Type.Object({
@@ -174,7 +174,7 @@ export const vmCreateInterface = defineOperation({
   },
 });
 
-export const vmCreateCloudInitConfigDrive = defineOperation({
+const vmCreateCloudInitConfigDrive = defineOperation({
   ...shared,
   name: "vm.createCloudInitConfigDrive",
   summary: "Create a config drive for cloud-init and attach it to a VM.",

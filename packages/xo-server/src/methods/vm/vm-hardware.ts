@@ -33,7 +33,7 @@ const setPcis = async (
   return true;
 };
 
-export const vmAttachPcis = defineOperation({
+const vmAttachPcis = defineOperation({
   ...shared,
   name: "vm.attachPcis",
   summary:
@@ -49,7 +49,7 @@ export const vmAttachPcis = defineOperation({
   },
 });
 
-export const vmDetachPcis = defineOperation({
+const vmDetachPcis = defineOperation({
   ...shared,
   name: "vm.detachPcis",
   summary: "Detach PCI devices, named by their addresses, from a VM.",
@@ -59,7 +59,7 @@ export const vmDetachPcis = defineOperation({
     setPcis(context, id, (before) => withoutPcis(before, pciIds)),
 });
 
-export const vmCreateVgpu = defineOperation({
+const vmCreateVgpu = defineOperation({
   ...shared,
   name: "vm.createVgpu",
   summary: "Create a virtual GPU (vGPU) of a halted VM.",
@@ -84,7 +84,7 @@ export const vmCreateVgpu = defineOperation({
   },
 });
 
-export const vmDeleteVgpu = defineOperation({
+const vmDeleteVgpu = defineOperation({
   ...shared,
   name: "vm.deleteVgpu",
   summary: "Delete a virtual GPU (vGPU) of a halted VM.",
@@ -101,7 +101,7 @@ export const vmDeleteVgpu = defineOperation({
   },
 });
 
-export const vmCoalesceLeaf = defineOperation({
+const vmCoalesceLeaf = defineOperation({
   ...shared,
   name: "vm.coalesceLeaf",
   summary:
@@ -118,7 +118,7 @@ export const vmCoalesceLeaf = defineOperation({
   },
 });
 
-export const vmGetCloudInitConfig = defineOperation({
+const vmGetCloudInitConfig = defineOperation({
   name: "vm.getCloudInitConfig",
   summary: "Return the cloud-init configuration of a template.",
   params: Type.Object({ template: idOf("a template") }),
@@ -144,7 +144,7 @@ export const vmGetCloudInitConfig = defineOperation({
   },
 });
 
-export const vmGetSecurebootReadiness = defineOperation({
+const vmGetSecurebootReadiness = defineOperation({
   name: "vm.getSecurebootReadiness",
   summary:
     "Return whether a VM is ready for Secure Boot, or the reason why it is not.",

@@ -48,7 +48,7 @@ const importParameters = {
 
 const imported = { permission: "admin", changes: true } as const;
 
-export const vmImportFromEsxi = defineOperation({
+const vmImportFromEsxi = defineOperation({
   name: "vm.importFromEsxi",
   summary:
     "Import a powered-off VM from VMware (an ESXi host or a vCenter server) and return its id.",
@@ -79,7 +79,7 @@ export const vmImportFromEsxi = defineOperation({
     ),
 });
 
-export const vmImportMultipleFromEsxi = defineOperation({
+const vmImportMultipleFromEsxi = defineOperation({
   name: "vm.importMultipleFromEsxi",
   summary:
     "Import powered-off VMs from VMware (an ESXi host or a vCenter server). Returns which were created, and why others were not.",

@@ -33,7 +33,7 @@ const fileFormat = Type.Enum(["xva", "ova"], {
   description: "Format of the file. Default: as its first bytes say.",
 });
 
-export const vmImport = defineOperation({
+const vmImport = defineOperation({
   name: "vm.import",
   summary:
     "Import an XVA or OVA file as a new VM. Returns the path of the upload. Requires administrate:import-vm on the pool too.",
@@ -85,7 +85,7 @@ export const vmImport = defineOperation({
   },
 });
 
-export const poolImportVm = defineOperation({
+const poolImportVm = defineOperation({
   name: "pool.importVm",
   summary:
     "Import an XVA or OVA file as a new VM. Returns the path of the upload.",

@@ -38,7 +38,7 @@ const params = Type.Object({
   ),
 });
 
-export const vmMigrate = defineOperation({
+const vmMigrate = defineOperation({
   name: "vm.migrate",
   summary:
     "Migrate a VM to another host: a running VM without interruption (live migration), with its disks (storage migration) if necessary.",

@@ -51,7 +51,7 @@ const HARD = { params: { force: true } };
 const idOnly = Type.Object({ id });
 const shared = { result: Type.Boolean(), changes: true };
 
-export const vmStart = defineOperation({
+const vmStart = defineOperation({
   ...shared,
   name: "vm.start",
   summary: "Start a VM. A paused VM is unpaused, a suspended one is resumed.",
@@ -111,7 +111,7 @@ export const vmStart = defineOperation({
   },
 });
 
-export const vmStop = defineOperation({
+const vmStop = defineOperation({
   ...shared,
   name: "vm.stop",
   summary:
@@ -150,7 +150,7 @@ export const vmStop = defineOperation({
     ),
 });
 
-export const vmRestart = defineOperation({
+const vmRestart = defineOperation({
   ...shared,
   name: "vm.restart",
   summary:
@@ -176,7 +176,7 @@ export const vmRestart = defineOperation({
     ),
 });
 
-export const vmPause = defineOperation({
+const vmPause = defineOperation({
   ...shared,
   name: "vm.pause",
   summary: "Pause a VM. vm.start unpauses it.",
@@ -187,7 +187,7 @@ export const vmPause = defineOperation({
   handler: ({ id }, { objects }) => callVm(objects.get(id, "VM"), "pause"),
 });
 
-export const vmSuspend = defineOperation({
+const vmSuspend = defineOperation({
   ...shared,
   name: "vm.suspend",
   summary: "Suspend a VM: write its memory to the suspend SR and stop it.",
@@ -198,7 +198,7 @@ export const vmSuspend = defineOperation({
   handler: ({ id }, { objects }) => callVm(objects.get(id, "VM"), "suspend"),
 });
 
-export const vmResume = defineOperation({
+const vmResume = defineOperation({
   ...shared,
   name: "vm.resume",
   summary: "Resume a suspended VM.",
@@ -210,7 +210,7 @@ export const vmResume = defineOperation({
     callVm(objects.get(id, "VM"), "resume", false, false),
 });
 
-export const vmRecoveryStart = defineOperation({
+const vmRecoveryStart = defineOperation({
   ...shared,
   name: "vm.recoveryStart",
   summary:

@@ -58,7 +58,7 @@ const set = async (
   return true;
 };
 
-export const vmSet = defineOperation({
+const vmSet = defineOperation({
   ...shared,
   name: "vm.set",
   summary: "Change settings of a VM. null removes a setting.",
@@ -80,7 +80,7 @@ export const vmSet = defineOperation({
   handler: (input, context) => set(input, context),
 });
 
-export const vmSetAndRestart = defineOperation({
+const vmSetAndRestart = defineOperation({
   ...shared,
   name: "vm.setAndRestart",
   summary: "Shut down a VM, change its settings and start it again.",
@@ -98,7 +98,7 @@ export const vmSetAndRestart = defineOperation({
   },
 });
 
-export const vmSetBootOrder = defineOperation({
+const vmSetBootOrder = defineOperation({
   ...shared,
   name: "vm.setBootOrder",
   summary:
@@ -121,7 +121,7 @@ export const vmSetBootOrder = defineOperation({
   },
 });
 
-export const vmGetHaValues = defineOperation({
+const vmGetHaValues = defineOperation({
   name: "vm.getHaValues",
   summary: "List the values of the setting `high_availability`.",
   params: Type.Object({}),

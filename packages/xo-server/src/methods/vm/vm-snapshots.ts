@@ -29,7 +29,7 @@ const snapshotBefore = Type.Optional(
   }),
 );
 
-export const vmSnapshot = defineOperation({
+const vmSnapshot = defineOperation({
   name: "vm.snapshot",
   summary: "Take a snapshot of a VM and return its id.",
   params: Type.Object({
@@ -80,7 +80,7 @@ export const vmSnapshot = defineOperation({
     completeSnapshot(persisted, objects, interrupted),
 });
 
-export const vmRevert = defineOperation({
+const vmRevert = defineOperation({
   name: "vm.revert",
   summary: "Revert a VM to a snapshot.",
   params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
@@ -99,7 +99,7 @@ export const vmRevert = defineOperation({
   },
 });
 
-export const vmRevertSnapshot = defineOperation({
+const vmRevertSnapshot = defineOperation({
   name: "vm.revertSnapshot",
   summary: "Revert a VM to one of its snapshots.",
   params: Type.Object({

@@ -29,7 +29,7 @@ const folders = {
   "vm-templates": "ExportVmTemplate",
 };
 
-export const vmExport = defineOperation({
+const vmExport = defineOperation({
   name: "vm.export",
   summary:
     "Export a VM, snapshot or template with its disks as XVA. Returns the path of the download. A running VM is exported from a temporary snapshot.",

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineOperation } from "../definition/define-operation.js";
 import { idOf, idOfMade, onId } from "../definition/on-object.js";
 
-export const vtpmCreate = defineOperation({
+const vtpmCreate = defineOperation({
   name: "vtpm.create",
   summary: "Create a virtual TPM (VTPM) of a halted VM and return its id.",
   params: Type.Object({ id: idOf("a VM") }),
@@ -16,7 +16,7 @@ export const vtpmCreate = defineOperation({
   },
 });
 
-export const vtpmDestroy = defineOperation({
+const vtpmDestroy = defineOperation({
   name: "vtpm.destroy",
   summary: "Delete the virtual TPM (VTPM) of a halted VM, with its secrets.",
   params: Type.Object({ id: idOf("a VTPM") }),

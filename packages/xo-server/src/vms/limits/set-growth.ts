@@ -24,7 +24,7 @@ function computeOf({ object }: VmObject): ResourceUsage {
 }
 
 /** Usage of a VM, template or snapshot in a set: CPUs, memory and disks. */
-export function usageOf(
+function usageOf(
   vm: VmObject,
   objects: Pick<PoolObjects, "find">,
 ): ResourceUsage {
@@ -79,10 +79,7 @@ export function growthOfSnapshot(
 }
 
 /** Size of a disk in bytes. */
-export function sizeOf(
-  vdi: string,
-  objects: Pick<PoolObjects, "find">,
-): number {
+function sizeOf(vdi: string, objects: Pick<PoolObjects, "find">): number {
   const size = objects.find(vdi)?.object["size"];
   return typeof size === "number" ? size : 0;
 }

@@ -187,7 +187,7 @@ function cpuSettings(vm: Vm): Setting[] {
 }
 
 /** `0, 2` is [0, 2]. */
-export function toMask(cpus: string): number[] {
+function toMask(cpus: string): number[] {
   return cpus
     .split(/[\s,]+/)
     .filter((cpu) => cpu !== "")

@@ -1,5 +1,5 @@
 /** Boot devices in XAPI's letters: c disk, d CD, n network. */
-export const bootDevices = ["c", "d", "n"] as const;
+const bootDevices = ["c", "d", "n"] as const;
 export type BootDevice = (typeof bootDevices)[number];
 
 export interface BootStep {

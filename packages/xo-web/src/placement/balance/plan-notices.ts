@@ -41,7 +41,7 @@ export function nothingToDo(
 }
 
 /** The most loaded hosts and the thresholds. */
-export function figuresOf(
+function figuresOf(
   plan: Recommendation,
   localization: RuleLocalization,
 ): string {

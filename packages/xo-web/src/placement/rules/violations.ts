@@ -27,7 +27,7 @@ export function violationsOf(
 }
 
 /** The running VMs that a rule applies to. */
-export function membersOf(
+function membersOf(
   { tag, vms = [] }: PlacementRule,
   placed: readonly PlacedVm[],
 ): readonly PlacedVm[] {

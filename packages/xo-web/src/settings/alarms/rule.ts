@@ -55,7 +55,7 @@ export type ConditionKind = (typeof conditionKinds)[number];
 /** Unit in which a number is shown and typed. */
 export type MetricUnit = "percent" | "MiB" | "MBps" | "days" | "plain";
 
-export const metrics: Readonly<Record<string, MetricUnit>> = {
+const metrics: Readonly<Record<string, MetricUnit>> = {
   "now.cpu": "percent",
   "now.memory": "MiB",
   "now.disk": "MBps",

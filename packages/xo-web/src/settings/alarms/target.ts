@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 
 /** Chat services. */
-export const chatKinds = ["slack", "teams", "mattermost", "ntfy"] as const;
+const chatKinds = ["slack", "teams", "mattermost", "ntfy"] as const;
 export type ChatKind = (typeof chatKinds)[number];
 export const targetKinds = ["e-mail", ...chatKinds, "web-hook"] as const;
 export type TargetKind = (typeof targetKinds)[number];
