@@ -99,7 +99,7 @@ export const placement = {
     rulesKept: "No rule violations",
     rulesKeptLead: "All VMs comply with the placement rules.",
     evacuate: "No running VMs",
-    evacuateLead: "The hosts are empty.",
+    evacuateLead: "No VM runs on these hosts.",
     impossible: "No solution",
     impossibleLead: "The conflicts are listed below.",
     figures:
