@@ -54,15 +54,16 @@ const rule = {
           data: { word, instead },
         });
     };
+    const own = packageOf(context.filename);
     const outside = Object.entries(confined).filter(
-      ([, { packages }]) => !packages.includes(packageOf(context.filename)),
+      ([, { packages }]) => own !== undefined && !packages.includes(own),
     );
     const declared = (node) => {
       if (node?.type !== "Identifier" && node?.type !== "PrivateIdentifier")
         return;
       report(node.name, { node });
       for (const [word, { instead }] of outside)
-        if (node.name.toLowerCase().includes(word))
+        if (isNamedBy(node.name, word))
           context.report({
             node,
             messageId: "denied",
@@ -104,6 +105,11 @@ const rule = {
     return defineTemplateBodyVisitor(template, script);
   },
 };
+
+/** Not for constants in capitals, such as the epoch of a file format. */
+function isNamedBy(name, word) {
+  return name !== name.toUpperCase() && name.toLowerCase().includes(word);
+}
 
 /** Name of the folder in packages/; undefined: the file is in none. */
 function packageOf(filename) {
