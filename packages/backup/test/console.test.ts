@@ -88,7 +88,9 @@ t.test("what cannot be read is an error without the session", async (t) => {
   const password = ["source-invalid", /requires a password/] as const;
   await refused(password, { security: [2] });
   await refused(password, { security: [2], version: "003.003" });
-  await refused(["source-invalid", /not an RFB server/], { version: "abc.def" });
+  await refused(["source-invalid", /not an RFB server/], {
+    version: "abc.def",
+  });
   await refused(["source-invalid", /60000 x 60000 pixels/], {
     oldSize: [60_000, 60_000],
   });
