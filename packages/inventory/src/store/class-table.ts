@@ -5,6 +5,7 @@ import {
   type Ref,
 } from "@xo-server/model";
 import type { BatchCursor } from "./batch-cursor.js";
+import type { BatchRows, InsertContext } from "./batch-rows.js";
 import { HashIndex, type HashIndexContent } from "./hash-index.js";
 import { mixHigh, mixLow } from "./record-digest.js";
 import { RecordRows } from "./record-rows.js";
@@ -390,18 +391,4 @@ export class ClassTable extends RecordRows {
     const hash = this.uuidHash(row);
     if (hash !== undefined) this.#uuids.add(hash, this.#number, row);
   }
-}
-
-/** The parts of a batch that insertMany reads. */
-export interface BatchRows {
-  readonly table: Int32Array;
-  readonly columns: Int32Array;
-  readonly bytes: Buffer;
-}
-
-/** Segment, listing mark and first revision of inserted rows. */
-export interface InsertContext {
-  readonly segment: number;
-  readonly mark: number;
-  readonly revision: number;
 }

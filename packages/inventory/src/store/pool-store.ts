@@ -180,13 +180,13 @@ export class PoolStore {
 
   /** The same with compressed rows, of objects that the store does not have. */
   *restoreRows(rows: CompressedRows): Steps {
-    const target = this.#mirroredTable(rows.className);
-    if (target === undefined) return;
+    const table = this.#mirroredTable(rows.className)?.table;
+    if (table === undefined) return;
     const blocks = new AdoptedBlocks(this.#segments, rows);
-    target.table.reserve(rows.cells.length / rows.stride);
+    table.reserve(rows.cells.length / rows.stride);
     yield* blocks.visit((_index, at, segment) => {
       this.#revision = this.#options.feed.skip(1);
-      target.table.insertRow(rows.cells, at, segment, this.#revision);
+      table.insertRow(rows.cells, at, segment, this.#revision);
       this.#objects++;
     });
   }
@@ -373,12 +373,11 @@ export class PoolStore {
     kind: ChangeKind,
     row: number,
   ): number {
-    this.#revision = this.#options.feed.push(owner, kind, {
+    return (this.#revision = this.#options.feed.push(owner, kind, {
       bytes: table.bytes(row),
       offset: table.refOffset(row),
       length: table.refLength(row),
-    });
-    return this.#revision;
+    }));
   }
 
   #push(
@@ -386,12 +385,11 @@ export class PoolStore {
     kind: ChangeKind,
     record: BatchCursor,
   ): number {
-    this.#revision = this.#options.feed.push(owner, kind, {
+    return (this.#revision = this.#options.feed.push(owner, kind, {
       bytes: record.bytes,
       offset: record.refOffset,
       length: record.refLength,
-    });
-    return this.#revision;
+    }));
   }
 
   #reportChanges(before: number): void {
