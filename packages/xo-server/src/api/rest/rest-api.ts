@@ -1,6 +1,11 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+} from "fastify";
 import type { Logger } from "../../log/logger.js";
 import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
@@ -174,32 +179,36 @@ function withTrace(caller: Caller, traceparent: unknown): Caller {
  * `onRequest` hook, so that the body of a request without a route is not read.
  */
 function serve(rest: FastifyInstance, routes: RouteTable): void {
-  const find = async (request: FastifyRequest, reply: FastifyReply) => {
+  // Not async: an awaited reply is fulfilled when its client disconnects, and the request would continue.
+  const find: onRequestHookHandler = (request, reply, next) => {
     const path = request.url.split("?")[0]!;
     const route = routes.find(request.method, path.slice(REST_ROOT.length));
-    if (route === undefined) return refuse(request, reply);
+    if (route === undefined) {
+      refuse(request, reply);
+      return;
+    }
     request.routeHandler = route.handler;
     request.params = route.params;
-    return undefined;
+    next();
   };
-  const refuse = async (
+  const refuse = (
     { method, url }: FastifyRequest,
     reply: FastifyReply,
-  ) => {
+  ): void => {
     const path = url.split("?")[0]!;
     const allowed = routes.methodsOf(path.slice(REST_ROOT.length));
     if (allowed.length > 0 && !allowed.includes(method)) {
       const allow = allowed.join(", ");
-      return reply
+      void reply
         .code(405)
         .header("allow", allow)
         .type("application/json; charset=utf-8")
         .send({ error: `method not allowed, use ${allow}` });
+      return;
     }
-    throw new XoError("NO_SUCH_OBJECT", {
-      type: "route",
-      id: `${method} ${path}`,
-    });
+    void reply.send(
+      new XoError("NO_SUCH_OBJECT", { type: "route", id: `${method} ${path}` }),
+    );
   };
   const handler: RouteHandler = (request, reply) =>
     request.routeHandler!(request, reply);
