@@ -18,6 +18,13 @@ export interface FuzzLoopOptions {
   readonly onCrash: (input: Buffer, error: unknown) => void;
 }
 
+export interface SlowInput {
+  /** Of all threads of the process, in ms. */
+  readonly cpuMs: number;
+  /** Its file, next to the corpus. */
+  readonly name: string;
+}
+
 /** Buckets of counts, as AFL has them: 1, 2, 3, 4-7, 8-15, 16-31, 32-127, 128+. */
 const BUCKETS = Uint8Array.from({ length: 256 }, (_, count) =>
   count < 4
@@ -33,9 +40,14 @@ const BUCKETS = Uint8Array.from({ length: 256 }, (_, count) =>
             : 128,
 );
 
+/** Inputs whose time is not measured. */
+const WARM_UP = 500;
+
 /** Mutates inputs; those that reach code, or reach it more often than any before, are mutated again. */
 export class FuzzLoop {
   executions = 0;
+  /** The input that has taken the most CPU time so far. */
+  slowest: SlowInput = { cpuMs: 0, name: "" };
   readonly #options: FuzzLoopOptions;
   readonly #random: Random;
   readonly #corpus: Buffer[] = [];
@@ -88,6 +100,7 @@ export class FuzzLoop {
     onInput(input);
     counters.fill(0, 0, usedPlaces());
     this.executions++;
+    const startedAt = process.cpuUsage();
     try {
       // Targets may change their input.
       const result = target.run(Buffer.from(input));
@@ -96,9 +109,19 @@ export class FuzzLoop {
       onCrash(input, error);
       return;
     }
+    this.#measure(input, process.cpuUsage(startedAt));
     if (!this.#takeCoverage()) return;
     this.#corpus.push(input);
     if (isNew) writeFileSync(join(out, nameOf(input)), input);
+  }
+
+  #measure(input: Buffer, { user, system }: NodeJS.CpuUsage): void {
+    const cpuMs = (user + system) / 1000;
+    // The first inputs compile the code.
+    if (this.executions <= WARM_UP || cpuMs <= this.slowest.cpuMs) return;
+    const name = `slowest-${nameOf(input)}`;
+    this.slowest = { cpuMs, name };
+    writeFileSync(join(this.#options.out, "..", name), input);
   }
 
   /** @returns whether anything new was reached */

@@ -1,6 +1,6 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { FuzzLoop } from "./fuzz-loop.js";
+import { FuzzLoop, type SlowInput } from "./fuzz-loop.js";
 import type { FuzzTarget } from "./fuzz-target.js";
 
 /** What a process that fuzzes is started with, as JSON in its argument. */
@@ -23,6 +23,9 @@ export type FuzzMessage =
       readonly coverage: number;
       readonly corpus: number;
       readonly heapBytes: number;
+      /** Resident memory of the process, in bytes. */
+      readonly rssBytes: number;
+      readonly slowest: SlowInput;
     }
   | { readonly kind: "crash"; readonly input: string; readonly stack: string }
   | { readonly kind: "replayed"; readonly cpuMs: number };
@@ -96,12 +99,15 @@ function report(loop: FuzzLoop, isLast = false): void {
   if (!isLast && performance.now() - reportedAt < 500) return;
   if (reportedAt === 0) (globalThis as { gc?: () => void }).gc?.();
   reportedAt = performance.now();
-  const { executions, coverage, corpusSize: corpus } = loop;
+  const { executions, coverage, corpusSize: corpus, slowest } = loop;
+  const { heapUsed: heapBytes, rss: rssBytes } = process.memoryUsage();
   send({
     kind: "progress",
     executions,
     coverage,
     corpus,
-    heapBytes: process.memoryUsage().heapUsed,
+    heapBytes,
+    rssBytes,
+    slowest,
   });
 }

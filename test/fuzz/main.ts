@@ -36,9 +36,10 @@ for (const target of targets.filter(({ name }) => chosen.includes(name))) {
   });
   const result = await fuzzer.run();
   findings += result.findings.length;
-  const { executions, coverage, corpus, heapGrowthBytes } = result;
+  const { executions, coverage, corpus, slowest } = result;
+  const toMib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
   process.stdout.write(
-    `${name}: ${minutes} min, seed ${values.seed}, ${executions} inputs, ${coverage} branches, corpus of ${corpus}, heap ${(heapGrowthBytes / 2 ** 20).toFixed(1)} MiB, ${result.findings.length} findings\n`,
+    `${name}: ${minutes} min, seed ${values.seed}, ${executions} inputs, ${coverage} branches, corpus of ${corpus}, heap ${toMib(result.heapGrowthBytes)}, at most ${toMib(result.maxRssBytes)} resident, slowest input ${slowest.cpuMs.toFixed(1)} ms of CPU time (${slowest.name}), ${result.findings.length} findings\n`,
   );
   for (const { kind, file = "", detail } of result.findings)
     process.stdout.write(`  ${kind} ${file}\n${detail}\n`);

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CpuLimit } from "./cpu-limit.js";
-import { nameOf } from "./fuzz-loop.js";
+import { nameOf, type SlowInput } from "./fuzz-loop.js";
 import type { FuzzMessage, FuzzOrder } from "./fuzz-process.js";
 
 /** Without a message for this CPU time, in ms, the input may hang. */
@@ -39,6 +39,9 @@ export interface FuzzResult {
   readonly coverage: number;
   readonly corpus: number;
   readonly heapGrowthBytes: number;
+  /** Highest resident memory of the process that was seen, in bytes. */
+  readonly maxRssBytes: number;
+  readonly slowest: SlowInput;
   readonly findings: readonly Finding[];
 }
 
@@ -59,6 +62,8 @@ export class Fuzzer {
   #executions = 0;
   #latest = { executions: 0, coverage: 0, corpus: 0, heapBytes: 0 };
   #firstHeap = 0;
+  #maxRss = 0;
+  #slowest: SlowInput = { cpuMs: 0, name: "" };
 
   constructor(run: FuzzRun) {
     this.#run = run;
@@ -85,6 +90,8 @@ export class Fuzzer {
       coverage,
       corpus,
       heapGrowthBytes: growth,
+      maxRssBytes: this.#maxRss,
+      slowest: this.#slowest,
       findings: [...this.#findings.values()],
     };
   }
@@ -118,6 +125,9 @@ export class Fuzzer {
     if (message.kind === "progress") {
       this.#latest = message;
       if (this.#firstHeap === 0) this.#firstHeap = message.heapBytes;
+      this.#maxRss = Math.max(this.#maxRss, message.rssBytes);
+      if (message.slowest.cpuMs > this.#slowest.cpuMs)
+        this.#slowest = message.slowest;
     }
     if (message.kind !== "crash") return;
     // One finding for each place of the code.
