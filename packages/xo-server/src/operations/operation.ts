@@ -164,12 +164,13 @@ export interface Operation<S = never> {
   readonly admitsItself?: boolean;
   /**
    * Deletes what an interrupted task has created, if `resume` was refused or has failed: the user was
-   * deleted or has lost the right, or what is needed does not exist any more. It may find nothing.
+   * deleted or has lost the right, or what is needed does not exist any more. It may find nothing, as
+   * after a `resume` that has cleaned up and fails with INTERRUPTED. See resumesAtOnce.
    * Not called when the server stops or another one has adopted the task.
    */
   readonly abandon?: (state: never, parts: AbandonedTask) => Promise<void>;
   /**
-   * `resume` is called while XAPI tasks of the previous run may still be running.
+   * `resume` and `abandon` are called while XAPI tasks of the previous run may still be running.
    * Default: when they have ended.
    */
   readonly resumesAtOnce?: boolean;

@@ -170,10 +170,14 @@ export class Recovery {
   async #abandon({ task, operation, xapiTasks }: LostTask): Promise<void> {
     const { objects, logger } = this.#options;
     const { node, persistedState: state } = task;
-    if (operation?.abandon === undefined || state === undefined) return;
+    if (operation?.resume === undefined || state === undefined) return;
+    const { abandon, resumesAtOnce = false } = operation;
     try {
+      // Otherwise nobody ends the XAPI task of a transfer, and others may create what is to be deleted.
+      if (!resumesAtOnce) await xapiTasks.awaitOutcomes();
+      if (abandon === undefined) return;
       await this.#untilPoolConnected(task);
-      await operation.abandon(state as never, {
+      await abandon(state as never, {
         objects: objects.forTask(node).untracked,
         task: node,
         interrupted: xapiTasks,

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
+import type { AbandonedTask } from "../../operations/operation.js";
 import {
   defineOperation,
   type OperationContext,
@@ -173,6 +174,7 @@ export const diskImport = defineOperation({
   }),
   result: sendTo,
   resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
+  abandon: abandonDisk,
   permission: { action, resource: "SR", id: ({ sr }) => sr },
   handler: ({ type, ...disk }, context) => {
     const format = type === "vhd" ? "vhd" : "raw";
@@ -200,6 +202,7 @@ export const srImportVdi = defineOperation({
   }),
   result: sendTo,
   resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
+  abandon: abandonDisk,
   permission: onId(action, "SR"),
   rest: {
     method: "post",
@@ -272,6 +275,17 @@ async function settleDisk(
       ? "the upload was incomplete; the disk was deleted"
       : `the upload was incomplete; the disk ${vdi} could not be deleted`,
   });
+}
+
+/** Deletes the incomplete disk of an import that is not resumed. */
+async function abandonDisk(
+  { sr, vdi, isWhole = false }: PersistedImport,
+  { objects, task }: AbandonedTask,
+): Promise<void> {
+  if (sr === undefined || vdi === undefined || isWhole) return;
+  const { xapi } = objects.get(sr, "SR");
+  if (!(await removeDisk(xapi, vdi)))
+    task.warn(`the incomplete disk ${vdi} could not be deleted`);
 }
 
 /** Resume function of transfers, which cannot be resumed. @throws XoError INTERRUPTED */

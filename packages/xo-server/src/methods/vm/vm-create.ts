@@ -14,6 +14,7 @@ import {
   type CreateManyParameters,
 } from "../../vms/create/create-several.js";
 import {
+  abandonCreations,
   allCreated,
   onlyCreated,
   recoverCreations,
@@ -66,8 +67,9 @@ const vmCreate = defineOperation({
       context,
     });
   },
-  resume: async (_kept, _context, { steps }) =>
-    onlyCreated(await recoverCreations(_context.objects, steps)),
+  resume: async (_kept, { objects }, interrupted) =>
+    onlyCreated(await recoverCreations(objects, interrupted)),
+  abandon: (_kept, parts) => abandonCreations(parts),
 });
 
 const vmCreateMultiple = defineOperation({
@@ -92,8 +94,9 @@ const vmCreateMultiple = defineOperation({
       createVms(input, { objects: objects.forTask(work), sets, context }, work),
     );
   },
-  resume: async ({ names }: { names: string[] }, _context, { steps }) =>
-    allCreated(await recoverCreations(_context.objects, steps), names),
+  resume: async ({ names }: { names: string[] }, { objects }, interrupted) =>
+    allCreated(await recoverCreations(objects, interrupted), names),
+  abandon: (_kept, parts) => abandonCreations(parts),
 });
 
 interface Followers {

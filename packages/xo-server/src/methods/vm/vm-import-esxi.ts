@@ -13,6 +13,7 @@ import {
   toVmwareServer,
   type VmwareConnection,
 } from "../../imports/vmware-connection.js";
+import type { AbandonedTask } from "../../operations/operation.js";
 import { PoolScope } from "../../vms/pool-scope.js";
 import { untrackedXapi } from "../../vms/rollback.js";
 import { asTask } from "../definition/as-task.js";
@@ -20,7 +21,7 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
-import { dropImported } from "./vm-import.js";
+import { dropIncomplete } from "./vm-import.js";
 import { idOf, idOfMade } from "../definition/on-object.js";
 
 const closed = { additionalProperties: false } as const;
@@ -70,6 +71,7 @@ const vmImportFromEsxi = defineOperation({
   result: Type.String({ description: "Id of the VM." }),
   ...imported,
   resume: (_state: object, context, { steps }) => dropAll(context, steps),
+  abandon: abandonImports,
   handler: ({ vm, ...input }, context) =>
     runAsTask(
       "vm.importFromEsxi",
@@ -122,6 +124,7 @@ const vmImportMultipleFromEsxi = defineOperation({
   }),
   ...imported,
   resume: (_state: object, context, { steps }) => dropAll(context, steps),
+  abandon: abandonImports,
   handler: (input, context) =>
     runAsTask(
       "vm.importMultipleFromEsxi",
@@ -198,21 +201,33 @@ function runAsTask<T>(
   );
 }
 
-/** Deletes VMs that have no VIFs yet. @throws XoError INTERRUPTED */
+/** @throws XoError INTERRUPTED */
 async function dropAll(
   context: OperationContext,
   steps: ReadonlyMap<string, unknown>,
 ): Promise<never> {
-  for (const [key, step] of steps) {
-    if (!key.startsWith(IMPORT_STEP)) continue;
-    const { sr, vm, isWhole } = step as KeptImport;
-    if (sr !== undefined && vm !== undefined && isWhole !== true)
-      await dropImported(context, sr, vm);
-  }
+  await dropImports(context, steps);
   throw new XoError("INTERRUPTED", {
     reason:
       "the import was interrupted; incomplete VMs were deleted, complete ones were kept",
   });
+}
+
+function abandonImports(
+  _state: object,
+  { objects, interrupted }: AbandonedTask,
+): Promise<void> {
+  return dropImports({ objects }, interrupted.steps);
+}
+
+/** Deletes VMs that have no VIFs yet. @throws XapiError; XoError LEFT_BEHIND */
+async function dropImports(
+  context: Pick<OperationContext, "objects">,
+  steps: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  for (const [key, step] of steps)
+    if (key.startsWith(IMPORT_STEP))
+      await dropIncomplete(step as KeptImport, context);
 }
 
 /** Imports of VMs from VMware. */

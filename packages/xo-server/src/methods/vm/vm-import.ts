@@ -9,6 +9,7 @@ import { checkChoices, networkChoices } from "../../imports/network-choices.js";
 import { formatOf, type VmFormat } from "../../imports/ova-upload.js";
 import type { ForeignVmChanges } from "../../imports/plan-foreign-vm.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
+import type { AbandonedTask } from "../../operations/operation.js";
 import { sendToXapi } from "../../transfers/xapi-streams.js";
 import { checkXva } from "../../transfers/xva.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
@@ -61,6 +62,7 @@ const vmImport = defineOperation({
   }),
   result: sendTo,
   resume: dropImport,
+  abandon: abandonImport,
   permission: {
     action: "administrate:create-vdi",
     resource: "SR",
@@ -97,6 +99,7 @@ const poolImportVm = defineOperation({
   }),
   result: sendTo,
   resume: dropImport,
+  abandon: abandonImport,
   permission: onId("administrate:import-vm", "pool"),
   rest: {
     method: "post",
@@ -124,20 +127,26 @@ const poolImportVm = defineOperation({
 
 /** An imported VM that has no VIFs yet is deleted. @throws XoError INTERRUPTED */
 async function dropImport(
-  { sr, vm, isWhole = false }: KeptImport,
-  { objects }: Pick<OperationContext, "objects">,
+  kept: KeptImport,
+  context: Pick<OperationContext, "objects">,
 ): Promise<never> {
-  if (sr === undefined || vm === undefined || isWhole) return failInterrupted();
-  await dropImported({ objects }, sr, vm);
+  await dropIncomplete(kept, context);
   return failInterrupted();
 }
 
-/** Deletes an imported VM and its disks. */
-export async function dropImported(
-  { objects }: Pick<OperationContext, "objects">,
-  sr: string,
-  vm: Ref,
+function abandonImport(
+  kept: KeptImport,
+  { objects }: Pick<AbandonedTask, "objects">,
 ): Promise<void> {
+  return dropIncomplete(kept, { objects });
+}
+
+/** Deletes an imported VM that has no VIFs yet, and its disks. @throws XapiError; XoError LEFT_BEHIND */
+export async function dropIncomplete(
+  { sr, vm, isWhole = false }: KeptImport,
+  { objects }: Pick<OperationContext, "objects">,
+): Promise<void> {
+  if (sr === undefined || vm === undefined || isWhole) return;
   const options = {
     deleteDisks: true,
     bypassBlock: true,

@@ -51,6 +51,7 @@ const vmExport = defineOperation({
     await dropKept(objects, kept);
     return failInterrupted();
   },
+  abandon: (kept: KeptSnapshot, { objects }) => dropKept(objects, kept),
   permission: onId("administrate:export", "*"),
   rest: Object.entries(folders).map(([folder, operationId]) => ({
     method: "get",

@@ -1,6 +1,8 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../../objects/pool-objects.js";
+import type { AbandonedTask } from "../../operations/operation.js";
+import type { InterruptedTask } from "../../tasks/interrupted-task.js";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { destroyVm } from "../destroy-vm.js";
 import { isHandleInvalid } from "../rollback.js";
@@ -18,6 +20,8 @@ interface VmCreation {
   /** Id of the template, which determines the pool. */
   readonly template: string;
   readonly name: string;
+  /** Id of the part of the task that creates it. Absent: of an earlier version. */
+  readonly part?: string;
   readonly stage: Stage;
   readonly ref?: Ref;
   readonly id?: string;
@@ -34,12 +38,18 @@ export class VmCreationJournal {
   #creation: VmCreation;
 
   constructor(
-    work: Pick<TaskContext, "persistStep">,
+    work: Pick<TaskContext, "persistStep" | "taskId">,
     template: string,
     name: string,
   ) {
     this.#work = work;
-    this.#creation = { template, name, stage: "begun" };
+    const { taskId: part } = work;
+    this.#creation = {
+      template,
+      name,
+      stage: "begun",
+      ...(part === undefined ? {} : { part }),
+    };
   }
 
   async write(stage: Stage, more: Partial<VmCreation> = {}): Promise<void> {
@@ -62,44 +72,109 @@ export interface RecoveredCreation {
 /** Deletes incomplete VMs, and starts complete ones if requested. */
 export async function recoverCreations(
   objects: PoolObjects,
-  steps: ReadonlyMap<string, unknown>,
+  interrupted: InterruptedTask,
 ): Promise<RecoveredCreation[]> {
   const settled: RecoveredCreation[] = [];
-  for (const [key, step] of steps)
-    if (key.startsWith(KEY))
-      settled.push(await recover(objects, step as VmCreation));
+  for (const creation of await creationsOf(interrupted)) {
+    const { name, stage, id } = creation;
+    if (stage === "whole" && id !== undefined) {
+      await startIfRequested(objects, creation);
+      settled.push({ name, id, report: `${name} was created` });
+    } else {
+      const { report } = await dropIncomplete(objects, creation);
+      settled.push({ name, report });
+    }
+  }
   return settled;
 }
 
-async function recover(
+/** Deletes incomplete VMs of a task that is not resumed. Complete ones stay, and are not started. */
+export async function abandonCreations({
+  objects,
+  task,
+  interrupted,
+}: AbandonedTask): Promise<void> {
+  for (const creation of await creationsOf(interrupted)) {
+    if (creation.stage === "whole") {
+      task.warn(`${creation.name} had been created, and is kept`);
+      continue;
+    }
+    const { report, isLeft } = await dropIncomplete(objects, creation);
+    if (isLeft) task.warn(report);
+  }
+}
+
+async function creationsOf(
+  interrupted: InterruptedTask,
+): Promise<VmCreation[]> {
+  const found: VmCreation[] = [];
+  for (const [key, step] of interrupted.steps)
+    if (key.startsWith(KEY))
+      found.push(await withClone(step as VmCreation, interrupted));
+  return found;
+}
+
+/** Adds the clone of the template if the server was killed while the pool created that. */
+async function withClone(
+  creation: VmCreation,
+  interrupted: InterruptedTask,
+): Promise<VmCreation> {
+  const { part, stage } = creation;
+  if (stage !== "begun" || part === undefined) return creation;
+  const ended = await interrupted.awaitOutcomes(part);
+  const clone = ended.find(({ xapiTask: { method } }) =>
+    COPY_METHODS.has(method),
+  );
+  if (clone === undefined) return { ...creation, stage: "gone" };
+  const { outcome } = clone;
+  if (outcome.name === "success" && outcome.result !== undefined)
+    return { ...creation, stage: "half", ref: outcome.result };
+  const isKnown = outcome.name === "failure" || outcome.name === "not-begun";
+  return isKnown ? { ...creation, stage: "gone" } : creation;
+}
+
+/** XAPI's methods that copy the template: the first step of each creation. */
+const COPY_METHODS: ReadonlySet<string> = new Set(["VM.clone", "VM.copy"]);
+
+async function startIfRequested(
   objects: PoolObjects,
-  { template, name, stage, ref, id, starts, disks = [] }: VmCreation,
-): Promise<RecoveredCreation> {
+  { template, ref, starts }: VmCreation,
+): Promise<void> {
   const { xapi } = objects.get(template, "VM-template");
-  if (stage === "gone") return { name, report: `${name} was not created` };
+  const { power_state } = await readRecord(xapi, "VM", ref!);
+  if (starts === true && power_state === "Halted")
+    await xapi.callAsync("VM.start", [ref, false, false]);
+}
+
+interface Dropped {
+  readonly report: string;
+  /** The VM, or a part of it, may still exist. */
+  readonly isLeft?: boolean;
+}
+
+async function dropIncomplete(
+  objects: PoolObjects,
+  { template, name, stage, ref, disks = [] }: VmCreation,
+): Promise<Dropped> {
+  if (stage === "gone") return { report: `${name} was not created` };
   if (ref === undefined)
     return {
-      name,
       report: `whether the pool has created the template "${name}" for ${name} is unknown`,
+      isLeft: true,
     };
-  if (stage === "whole" && id !== undefined) {
-    const { power_state } = await readRecord(xapi, "VM", ref);
-    if (starts === true && power_state === "Halted")
-      await xapi.callAsync("VM.start", [ref, false, false]);
-    return { name, id, report: `${name} was created` };
-  }
+  const { xapi } = objects.get(template, "VM-template");
   const all = { deleteDisks: true, bypassBlock: true };
   try {
     await destroyVm(xapi, ref, { ...all, evenDefaultTemplate: true });
   } catch (error) {
     if (!isHandleInvalid(error))
       return {
-        name,
         report: `${name} was created partially and still exists: ${ref}`,
+        isLeft: true,
       };
   }
   await deleteUnattached(xapi, ref, disks);
-  return { name, report: `${name} was created partially, and was deleted` };
+  return { report: `${name} was created partially, and was deleted` };
 }
 
 /** Deletes disks that were created but not attached when the server crashed. */
