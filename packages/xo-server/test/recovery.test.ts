@@ -320,3 +320,26 @@ t.test("tasks of another server are left unchanged", async (t) => {
   t.same(interrupted, []);
   t.match(store.rows.get(id), { status: "pending" });
 });
+
+t.test(
+  "a task that is not resumed waits for its XAPI tasks, also if it leaves nothing",
+  async (t) => {
+    const { open, begin, restart, pool, setPerson } = setUp(t, {
+      resume: () => t.fail("resumed"),
+    });
+    const id = await begin(open(), async (xapi, work) => {
+      await work.persistState({});
+      await xapi().callAsync("host.evacuate", []);
+    });
+    setPerson(undefined);
+    const { tasks, done } = await restart();
+    for (let i = 0; i < 10; i++) await settle();
+    t.match(await tasks.get(id, ada), { status: "pending" });
+    await pool.end("OpaqueRef:1");
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "failure",
+      result: { code: "FORBIDDEN_OPERATION" },
+    });
+  },
+);

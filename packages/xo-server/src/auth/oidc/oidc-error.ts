@@ -26,6 +26,14 @@ export function toOidcError(error: unknown): XoError {
   return unavailable(reasonOf(error), error);
 }
 
+/** A discovery document that cannot be read or is not valid. Users have entered nothing yet that could be wrong. */
+export function toDiscoveryError(error: unknown): XoError {
+  const known = toOidcError(error);
+  return known.code === "PROVIDER_UNAVAILABLE"
+    ? known
+    : unavailable(String(known.data["reason"]), error);
+}
+
 function invalid(reason: string, cause: unknown): XoError {
   return new XoError("CREDENTIALS_INVALID", { reason }, cause);
 }

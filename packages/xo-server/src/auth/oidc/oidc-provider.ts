@@ -1,3 +1,4 @@
+import type { XoError } from "@xo-server/model";
 import * as oidc from "openid-client";
 import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
@@ -11,7 +12,7 @@ import type {
 import { readConfigSecret } from "../providers/read-secret.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import { toExternalIdentity } from "./oidc-claims.js";
-import { toOidcError } from "./oidc-error.js";
+import { toDiscoveryError, toOidcError } from "./oidc-error.js";
 
 export interface OidcProviderOptions {
   readonly oidc: Config["oidc"];
@@ -129,6 +130,7 @@ export class OidcProvider implements RedirectProvider {
   }
 
   #discover(): Promise<oidc.Configuration> {
+    // It logs its failure, and the next sign-in discovers again.
     this.#configuration ??= this.#try(async () => {
       const { oidc: config, env } = this.#options;
       const secret = await readConfigSecret(config, "clientSecret", env);
@@ -147,15 +149,18 @@ export class OidcProvider implements RedirectProvider {
           execute,
         },
       );
-    });
+    }, toDiscoveryError);
     return this.#configuration;
   }
 
-  async #try<T>(work: () => Promise<T>): Promise<T> {
+  async #try<T>(
+    work: () => Promise<T>,
+    toKnown: (error: unknown) => XoError = toOidcError,
+  ): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const known = toOidcError(error);
+      const known = toKnown(error);
       if (known.code !== "CREDENTIALS_INVALID") this.#configuration = undefined;
       this.#options.logger.warn("OpenID Connect sign-in failed", {
         error,
