@@ -107,6 +107,8 @@ t.test("secrets are redacted wherever they are", async (t) => {
     PV_args: "console=hvc0 pass=canary",
     proxy: "http://user:canary@proxy.example",
     calls: [{ template: "password: canary", cloudConfig: "canary" }],
+    // Of vm.createCloudInitConfigDrive.
+    config: "#cloud-config\npassword: canary\n",
     device_config: { chappassword: "canary", pass: "canary" },
   };
   await call("vm.change", { id: "x", config });

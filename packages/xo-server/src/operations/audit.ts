@@ -195,17 +195,15 @@ function isSecretParameter(key: string, value: unknown): boolean {
   return (
     SECRET_PARAMETER.test(key) ||
     isSecretMember(key, value) ||
-    isTemplateText(key, value)
+    isGuestText(key, value)
   );
 }
 
-/** A template of a guest's configuration, not the id of a VM template. */
-function isTemplateText(key: string, value: unknown): boolean {
-  return (
-    key === "template" &&
-    typeof value === "string" &&
-    !/^(OpaqueRef:)?[\w-]{1,64}$/.test(value)
-  );
+/** The configuration of a guest or a template of it, not the id of a VM template or an object. */
+function isGuestText(key: string, value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  if (key === "config") return true;
+  return key === "template" && !/^(OpaqueRef:)?[\w-]{1,64}$/.test(value);
 }
 
 function textMember(value: unknown, name: string): string | undefined {
