@@ -1,28 +1,7 @@
-import { mkdtempSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createLoggers, loadConfig, startServer } from "@xo-server/xo-server";
+import { startFuzzedServer } from "../fuzzed-server.js";
 
-const home = mkdtempSync(join(tmpdir(), "xo-fuzz-server-"));
-const environment = { env: {}, cwd: home, home };
-const defects: string[] = [];
-const server = await startServer({
-  ...loadConfig(
-    undefined,
-    { host: "127.0.0.1", port: 0, dataDir: join(home, "data") },
-    environment,
-  ),
-  env: { XO_ADMIN_PASSWORD: "a password of tests" },
-  loggers: createLoggers({
-    format: "json",
-    destination: {
-      write: (line: string) =>
-        void (line.includes('"level":"error"') && defects.push(line)),
-    },
-  }),
-});
-const port = Number(new URL(server.url).port);
+const { port, defects } = await startFuzzedServer();
 /** An answer that takes longer, in ms, is not waited for: the request may be incomplete. */
 const PATIENCE_MS = 20;
 
