@@ -1,72 +1,62 @@
 import t from "tap";
 import type { ApiSession } from "../api-session.js";
-import { startControlled, type ControlledPools } from "../controlled-pools.js";
-import { createRepository } from "./repository-folders.js";
-import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
+import { backedUpVm } from "./backed-up-vm.js";
+import { MIB, write } from "./vm-with-disks.js";
 
-t.comment("timeout=300000");
+t.comment("timeout=600000");
 
-t.test(
-  "a VM with incremental backups goes to another pool, where a full one follows",
-  async (t) => {
-    const controlled = await startControlled(
-      t,
-      { hosts: 1, vms: 6 },
-      { hosts: 1, vms: 6, seed: 9 },
-    );
-    const { api, pools } = controlled;
-    const [first, second] = pools;
-    const { id: repository } = await createRepository(t, api);
-    const vms = await api.all({ type: "VM" });
-    const nth = vms.findIndex(
-      ({ id }) => first!.database.byUuid("VM", String(id)) !== undefined,
-    );
-    const vm = await withSmallDisks(controlled, ["system", "data"], nth);
-    await api.request("vm.start", { id: vm.id });
-    const job = {
-      type: "backup",
-      name: "nightly",
-      vms: [vm.id],
-      repositories: [repository],
-      retention: { keepLast: 7 },
-    };
-    const id = String(await api.request("job.create", { job }));
-    const modeOfRun = async () =>
-      (await runJob(api, id)).vms[0]?.repositories?.map(({ mode }) => mode);
-    const before = new Set(snapshotsOf(first!));
-    t.same(await modeOfRun(), ["full"]);
-    write(first!, vm.disks[0]!, 3 * MIB, 65_536);
-    t.same(await modeOfRun(), ["incremental"]);
-
-    const { $pool } = await api.get(vm.id);
-    const hosts = await api.all({ type: "host" });
-    const target = hosts.find((host) => host["$pool"] !== $pool)!;
-    await api.request("vm.migrate", { vm: vm.id, targetHost: target.id });
-    t.same(
-      snapshotsOf(first!).filter((ref) => !before.has(ref)),
-      [],
-      "no snapshot of the backups is left behind",
-    );
-
-    const disks = await disksOf(api, vm.id);
-    const system = disks.find(
-      (disk) => second!.database.byUuid("VDI", disk) !== undefined,
-    );
-    t.ok(system, "the disks are in the second pool");
-    t.same(await modeOfRun(), ["full"]);
-    write(second!, system!, 5 * MIB, 65_536);
-    t.same(await modeOfRun(), ["incremental"]);
-  },
-);
-
-/** References of the snapshots of VMs and disks. */
-function snapshotsOf({ database }: ControlledPools["pools"][number]): string[] {
-  return ["VM", "VDI"].flatMap((className) =>
-    [...database.records(className)]
-      .filter(([, record]) => record["is_a_snapshot"] === true)
-      .map(([ref]) => ref),
+for (const purgeSnapshotData of [false, true])
+  t.test(
+    `a VM with incremental backups goes to another pool, where a full one follows${purgeSnapshotData ? "; without data of snapshots" : ""}`,
+    async (t) => {
+      const backedUp = await backedUpVm(t, { purgeSnapshotData });
+      const { api, second, vm, modeOfRun, target, taken } = backedUp;
+      const kept = await api.all({ type: "VM-snapshot", $snapshot_of: vm });
+      t.equal(kept.length, purgeSnapshotData ? 0 : 1);
+      await api.request("vm.migrate", { vm, targetHost: target.id });
+      const log = JSON.stringify(await api.request("audit.getRecords"));
+      for (const { id } of kept)
+        t.ok(
+          log.includes(`"vm.delete"`) && log.includes(id),
+          "in the audit log",
+        );
+      t.same(taken(), [], "no snapshot of the backups is left behind");
+      const disks = await disksOf(api, vm);
+      const system = disks.find(
+        (disk) => second.database.byUuid("VDI", disk) !== undefined,
+      );
+      t.ok(system, "the disks are in the second pool");
+      t.same(await modeOfRun(), ["full"]);
+      write(second, system!, 5 * MIB, 65_536);
+      t.same(await modeOfRun(), ["incremental"]);
+    },
   );
-}
+
+for (const purgeSnapshotData of [false, true])
+  t.test(
+    `its disks go to another SR, then a full backup follows${purgeSnapshotData ? "; without data of snapshots" : ""}`,
+    async (t) => {
+      const backedUp = await backedUpVm(t, { purgeSnapshotData });
+      const { api, first, vm, disks, modeOfRun, taken } = backedUp;
+      const { $SR, $pool } = await api.get(disks[0]!);
+      const srs = await api.all({ type: "SR", $pool, content_type: "user" });
+      const sr = srs.find(({ id }) => id !== $SR)!;
+      const migrate = { id: disks[0], sr_id: sr.id };
+      await api.request("vdi.migrate", migrate);
+      const { $container } = await api.get(vm);
+      await api.request("vm.migrate", {
+        vm,
+        targetHost: $container,
+        sr: sr.id,
+      });
+      const moved = await disksOf(api, vm);
+      for (const disk of moved) t.equal((await api.get(disk))["$SR"], sr.id);
+      t.same(taken(), []);
+      t.same(await modeOfRun(), ["full"]);
+      write(first, moved[0]!, 5 * MIB, 65_536);
+      t.same(await modeOfRun(), ["incremental"]);
+    },
+  );
 
 /** Ids of the disks of a VM. */
 async function disksOf(api: ApiSession, vm: string): Promise<string[]> {

@@ -95,6 +95,10 @@ export const errorTable = {
     422,
   ),
   LEFT_BEHIND: row("{reason}; not cleaned up: {left}", 500),
+  TRACKED_SNAPSHOT: row(
+    "pools do not move disks with snapshot {snapshot}, which has changed block tracking; {reason}",
+    409,
+  ),
   VMS_CANNOT_LEAVE: row("{count} VMs cannot be evacuated: {reasons}", 409),
   NO_HOST_FOR_VM: row("no host can run VM {vm}: {reasons}", 409, 7),
   HOST_AGAINST_RULES: row(

@@ -1,10 +1,5 @@
 import t from "tap";
-import {
-  disksOf,
-  guestOf,
-  changesSince,
-  picture,
-} from "./support/two-pools.js";
+import { guestOf, changesSince, picture } from "./support/two-pools.js";
 import { twoPools, mapped } from "./migrated-pools.js";
 
 t.test(
@@ -97,32 +92,6 @@ t.test(
     await failsWhen(/^VM_REQUIRES_SR /, "PBD", pbd, {
       currently_attached: false,
     });
-  },
-);
-
-t.test(
-  "two snapshots, one with memory, or tracked changes prevent a migration",
-  async (t) => {
-    const { here, places, token } = await twoPools(t);
-    const vm = guestOf(here, "Running");
-    const send = () =>
-      here.client.call(
-        "VM.migrate_send",
-        ...mapped(here, vm, { ...places, token }),
-      );
-    const [disk] = disksOf(here.db, here.db.get("VM", vm));
-    here.db.update("VDI", disk!, { cbt_enabled: true });
-    await t.rejects(send(), { message: `VDI_CBT_ENABLED ${disk}` });
-    here.db.update("VDI", disk!, { cbt_enabled: false });
-    const checkpoint = (await here.client.call(
-      "VM.checkpoint",
-      vm,
-      "a",
-    )) as string;
-    await t.rejects(send(), { message: `VM_HAS_CHECKPOINT ${vm}` });
-    await here.client.call("VM.snapshot", vm, "b", []);
-    await t.rejects(send(), { message: `VM_HAS_TOO_MANY_SNAPSHOTS ${vm}` });
-    here.db.update("VM", checkpoint, { power_state: "Halted" });
   },
 );
 

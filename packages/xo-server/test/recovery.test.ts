@@ -31,6 +31,26 @@ t.test(
 );
 
 t.test(
+  "a preparation that has succeeded does not complete an operation that is a single call",
+  async (t) => {
+    const { open, begin, restart, pool } = setUp(t, {
+      ...oneCall,
+      callMethods: ["VM.migrate_send"],
+    });
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VDI.disable_cbt", [VM]),
+    );
+    const { tasks, done } = await restart();
+    await pool.end("OpaqueRef:1");
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "interrupted",
+      result: { message: /finished by the pool since: VDI.disable_cbt/ },
+    });
+  },
+);
+
+t.test(
   "the outcome of a XAPI task that was found again is stored before the pool deletes that task",
   async (t) => {
     const { open, begin, restart, pool, stepStore } = setUp(t, oneCall);

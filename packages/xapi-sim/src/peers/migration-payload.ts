@@ -74,6 +74,7 @@ class Packer {
     for (const vbd of refs(record, "VBDs")) this.#vbd(vbd);
     for (const vif of refs(record, "VIFs")) this.#add("VIF", vif);
     for (const vtpm of refs(record, "VTPMs")) this.#add("VTPM", vtpm);
+    this.#add("VDI", text(record, "suspend_VDI"));
     for (const snapshot of refs(record, "snapshots")) this.vm(snapshot);
   }
 

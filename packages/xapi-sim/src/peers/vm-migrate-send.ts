@@ -1,11 +1,11 @@
 import { NULL_REF } from "@xo-server/model";
+import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "../operations/effects/busy.js";
 import { durations } from "../operations/effects/durations.js";
 import {
-  flag,
   mapParam,
   refIn,
   refs,
@@ -15,8 +15,12 @@ import {
 } from "../records/fields.js";
 import { createVmMessage } from "../operations/effects/messages.js";
 import { refreshVbd, refreshVm } from "../operations/effects/refresh.js";
-import { removeVdi } from "../operations/storage/vdi.js";
-import { copyTime, duplicateVdi } from "../operations/storage/vdi-copies.js";
+import { moveVdi } from "../operations/storage/vdi.js";
+import {
+  assertNoTrackedDisk,
+  assertNoTrackedSnapshot,
+} from "../operations/storage/tracked-disks.js";
+import { copyTime } from "../operations/storage/vdi-copies.js";
 import {
   assertCanBootHere,
   assertEnoughMemory,
@@ -64,6 +68,7 @@ export const vmMigrateSendOperations: OperationTable = {
     const plan = planOf(context, params);
     const { host } = plan;
     assertPossible(context, vm, plan);
+    assertNoTrackedSnapshot(context.db, moving(context.db, plan));
     await whileBusy(context, { className: "VM", ref: vm }, "migrate_send", () =>
       move(context, vm, plan),
     );
@@ -141,19 +146,23 @@ function assertPossible(
 ): void {
   const { db } = context;
   const source = refIn(db.get("VM", vm), "resident_on");
+  for (const vdi of Object.keys(disks)) db.get("VDI", vdi);
+  assertNoTrackedDisk(db, vm);
   assertHostRuns(db, host);
   if (source !== undefined && source !== host)
     assertEnoughMemory(context, { vm: db.get("VM", vm), ref: vm }, host);
-  for (const [vdi, sr] of Object.entries(disks)) {
-    const disk = db.get("VDI", vdi);
-    db.get("SR", sr as string);
-    if (disk["SR"] !== sr && flag(disk, "cbt_enabled"))
-      throw new XapiFailure("VDI_CBT_ENABLED", [vdi]);
-  }
+  for (const sr of Object.values(disks)) db.get("SR", sr as string);
   for (const [vif, network] of Object.entries(networks)) {
     db.get("VIF", vif);
     db.get("network", network as string);
   }
+}
+
+/** Disks whose SR changes. */
+function moving(db: Database, { disks }: MovePlan): readonly string[] {
+  return Object.keys(disks).filter(
+    (vdi) => text(db.get("VDI", vdi), "SR") !== disks[vdi],
+  );
 }
 
 async function move(
@@ -193,11 +202,6 @@ function needsCopy({ db }: CallContext, vbd: string, disks: XapiMap): boolean {
 function moveDisk(context: CallContext, vbd: string, disks: XapiMap): void {
   const { db } = context;
   const vdi = text(db.get("VBD", vbd), "VDI");
-  const moved = duplicateVdi(context, vdi, {
-    isSnapshot: false,
-    sr: disks[vdi] as string,
-  });
-  db.update("VBD", vbd, { VDI: moved });
-  removeVdi(context, vdi, { freesSpace: true });
+  moveVdi(context, vdi, disks[vdi] as string);
   refreshVbd(db, vbd);
 }

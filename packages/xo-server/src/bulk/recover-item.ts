@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import {
+  outcomeOfCall,
   reportInterruption,
   type EndedXapiTask,
 } from "../tasks/interruption-report.js";
@@ -10,6 +11,8 @@ export interface RecoverItemOptions {
   readonly interrupted: Pick<InterruptedTask, "awaitOutcomes">;
   /** The operation is a single XAPI task. */
   readonly isOneCall: boolean;
+  /** See Operation. */
+  readonly callMethods?: readonly string[] | undefined;
   /** Runs the item again: it had not started. */
   readonly again: () => Promise<unknown>;
   /** Writes the outcome to the audit log like that of any call. */
@@ -27,24 +30,23 @@ export interface RecoverItemOptions {
  */
 export async function recoverItem(
   part: string,
-  { interrupted, isOneCall, again, audit, into }: RecoverItemOptions,
+  options: RecoverItemOptions,
 ): Promise<unknown> {
+  const { interrupted, isOneCall, again, audit, into } = options;
   const outcomes = await interrupted.awaitOutcomes(part, into);
   // The record of a XAPI task is written before the request is sent.
   const isUntouched =
     isOneCall && outcomes.every(({ outcome }) => outcome.name === "not-begun");
-  return isUntouched
-    ? again()
-    : audit(async () => conclude(outcomes, isOneCall));
+  return isUntouched ? again() : audit(async () => conclude(outcomes, options));
 }
 
 /** @throws its error; XoError INTERRUPTED */
 function conclude(
   outcomes: readonly EndedXapiTask[],
-  isOneCall: boolean,
+  { isOneCall, callMethods }: RecoverItemOptions,
 ): true {
-  const last = outcomes.at(-1)?.outcome;
-  if (isOneCall && last?.name === "success") return true;
-  if (isOneCall && last?.name === "failure") throw last.error;
+  const outcome = outcomeOfCall(outcomes, callMethods);
+  if (isOneCall && outcome?.name === "success") return true;
+  if (isOneCall && outcome?.name === "failure") throw outcome.error;
   throw new XoError("INTERRUPTED", { reason: reportInterruption(outcomes) });
 }

@@ -179,6 +179,11 @@ export interface Operation<S = never> {
    * outcome of that task is the outcome of an interrupted call.
    */
   readonly isOneCall?: (params: never) => boolean;
+  /**
+   * XAPI methods of this single XAPI task, where others may precede it. Absent: the last one is it, whatever
+   * its method.
+   */
+  readonly callMethods?: readonly string[];
   /** Routes of the REST API; absent: JSON-RPC only. */
   readonly rest?: RestRoute | readonly RestRoute[];
 }

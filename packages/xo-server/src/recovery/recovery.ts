@@ -11,7 +11,10 @@ import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { AuthenticatedUsers } from "../auth/users/authenticated-users.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Pools } from "../pools/pools.js";
-import { reportInterruption } from "../tasks/interruption-report.js";
+import {
+  outcomeOfCall,
+  reportInterruption,
+} from "../tasks/interruption-report.js";
 import type { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import { pause } from "../tasks/pause.js";
 import { InterruptedXapiTasks } from "../tasks/interrupted-task.js";
@@ -295,10 +298,10 @@ async function awaitXapiTasks({
   operation,
 }: LostTask): Promise<unknown> {
   const ended = await xapiTasks.awaitOutcomes();
-  const last = ended.at(-1)?.outcome;
   if (operation?.isOneCall?.(task.subject.params as never) === true) {
-    if (last?.name === "success") return true;
-    if (last?.name === "failure") throw last.error;
+    const outcome = outcomeOfCall(ended, operation.callMethods);
+    if (outcome?.name === "success") return true;
+    if (outcome?.name === "failure") throw outcome.error;
   }
   if (task.isAborted) throw new XoError("ABORTED", { what: task.subject.name });
   throw new XoError("INTERRUPTED", { reason: reportInterruption(ended) });

@@ -7,6 +7,21 @@ export interface EndedXapiTask {
   readonly outcome: TaskOutcome;
 }
 
+/**
+ * The outcome of an operation that is a single XAPI task.
+ * @param methods of this XAPI task, where others may precede it; absent: any
+ * @returns undefined: it was not begun, or others have begun
+ */
+export function outcomeOfCall(
+  ended: readonly EndedXapiTask[],
+  methods?: readonly string[],
+): TaskOutcome | undefined {
+  const last = ended.at(-1);
+  const isCall =
+    last !== undefined && methods?.includes(last.xapiTask.method) !== false;
+  return isCall ? last.outcome : undefined;
+}
+
 /** Maximum number of names in a list: a task may have had thousands of XAPI tasks. */
 const MAX_NAMED = 20;
 

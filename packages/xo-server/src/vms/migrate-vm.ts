@@ -1,6 +1,6 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { withoutCbt } from "./without-cbt.js";
+import { withoutCbt, type TrackedSnapshots } from "./without-cbt.js";
 import { disksOf, readVbds, readRecord } from "./xapi-records.js";
 
 /** The targets of a VM, its disks and its interfaces. */
@@ -18,16 +18,9 @@ export interface MigrationRequest {
   readonly network: Ref | undefined;
   /** Whether to migrate even if the hosts' CPUs differ. */
   readonly force: boolean;
-  /** Deletes the snapshots of the VM that backups have taken. @returns whether there were any */
-  readonly deleteSnapshotsOfBackups: () => Promise<boolean>;
+  /** @throws XoError TRACKED_SNAPSHOT: one of them may not be deleted */
+  readonly findSnapshots: (disks: readonly Ref[]) => Promise<TrackedSnapshots>;
 }
-
-/** Errors of XAPI for a VM that cannot leave its pool because of its snapshots. */
-const OF_SNAPSHOTS = new Set([
-  "VDI_CBT_ENABLED",
-  "VM_HAS_CHECKPOINT",
-  "VM_HAS_TOO_MANY_SNAPSHOTS",
-]);
 
 /**
  * Migrates a VM. Its disks are migrated too if that is requested, if the host is in
@@ -93,9 +86,11 @@ async function sendVm(
   const disks = disksOf(await readVbds(vm.xapi, record.VBDs));
   const targets = targetsOf(migration, objects);
   const vdiMap: Record<Ref, Ref> = {};
+  const moving: Ref[] = [];
   for (const { VDI } of disks) {
     const { uuid, SR } = await readRecord(vm.xapi, "VDI", VDI);
     vdiMap[VDI] = targets.srOf(uuid, SR);
+    if (vdiMap[VDI] !== SR) moving.push(VDI);
   }
   assertKnown(
     "disk",
@@ -120,33 +115,10 @@ async function sendVm(
   );
   const params = [vm.ref, token, true, vdiMap, vifMap];
   const options = { force: String(force) };
-  const send = () => vm.xapi.callAsync("VM.migrate_send", [...params, options]);
-  let isRepeated = false;
-  await withoutCbt(vm.xapi, async () => {
-    try {
-      return await send();
-    } catch (error) {
-      if (isRepeated || !isRefusedForSnapshots(error, migration)) throw error;
-      isRepeated = true;
-      if (!(await migration.deleteSnapshotsOfBackups())) throw error;
-      return send();
-    }
+  await withoutCbt(vm.xapi, {
+    findSnapshots: () => migration.findSnapshots(moving),
+    migrate: () => vm.xapi.callAsync("VM.migrate_send", [...params, options]),
   });
-}
-
-/**
- * Whether snapshots of backups may be why a VM cannot leave its pool. In the other one they are of no use: changed blocks
- * are tracked within an SR. XAPI refuses it before anything is moved.
- */
-function isRefusedForSnapshots(
-  error: unknown,
-  migration: MigrationRequest,
-): boolean {
-  return (
-    isElsewhere(migration) &&
-    error instanceof XapiError &&
-    OF_SNAPSHOTS.has(error.code)
-  );
 }
 
 /** @throws XoError INVALID_PARAMETERS: a target is given for a disk or interface that the VM does not have */

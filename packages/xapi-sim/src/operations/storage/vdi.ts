@@ -28,6 +28,11 @@ import {
 } from "./sr-checks.js";
 import { isInUse, refreshVdi } from "../effects/refresh.js";
 import { addAllocation, takeSpace } from "./sr-space.js";
+import {
+  assertNoTrackedDisk,
+  assertNoTrackedSnapshot,
+  disksOfSnapshots,
+} from "./tracked-disks.js";
 import { copyTime, duplicateVdi } from "./vdi-copies.js";
 
 export const vdiOperationTable: OperationTable = {
@@ -88,17 +93,15 @@ export const vdiOperationTable: OperationTable = {
       throw new XapiFailure("VDI_NEEDS_VM_FOR_MIGRATE", [ref]);
     if (flag(vdi, "cbt_enabled"))
       throw new XapiFailure("VDI_CBT_ENABLED", [ref]);
+    // XAPI migrates the VM of the disk, with this disk only.
+    for (const vbd of refs(vdi, "VBDs"))
+      assertNoTrackedDisk(db, text(db.get("VBD", vbd), "VM"));
+    if (vdi["SR"] !== sr) assertNoTrackedSnapshot(db, [ref]);
     assertIdle(db, "VDI", ref);
     return whileBusy(context, { className: "VDI", ref }, "mirror", async () => {
       await progressDuring(context, copyTime(vdi));
       // There already: it stays what it is.
-      if (vdi["SR"] === sr) return ref;
-      const moved = duplicateVdi(context, ref, { isSnapshot: false, sr });
-      for (const vbd of refs(db.get("VDI", ref), "VBDs"))
-        db.update("VBD", vbd, { VDI: moved });
-      removeVdi(context, ref, { freesSpace: true });
-      refreshVdi(db, moved);
-      return moved;
+      return vdi["SR"] === sr ? ref : moveVdi(context, ref, sr);
     });
   },
   "VDI.update": () => undefined,
@@ -248,6 +251,36 @@ function assertCopyable({ db }: CallContext, ref: string): void {
   const operations = Object.values(map(vdi, "current_operations"));
   if (operations.some((operation) => operation !== "copy"))
     assertIdle(db, "VDI", ref);
+}
+
+/**
+ * Moves a disk to another SR, with the disks of the snapshots of VMs that are snapshots of it.
+ * @returns its new reference
+ */
+export function moveVdi(context: CallContext, ref: string, sr: string): string {
+  const moved = replaceVdi(context, ref, sr);
+  for (const snapshot of disksOfSnapshots(context.db, ref)) {
+    const { is_a_snapshot, snapshot_time } = context.db.get("VDI", snapshot);
+    const other = replaceVdi(context, snapshot, sr);
+    context.db.update("VDI", other, {
+      is_a_snapshot: is_a_snapshot!,
+      snapshot_time: snapshot_time!,
+      snapshot_of: moved,
+    });
+    removeVdi(context, snapshot, { freesSpace: true });
+  }
+  removeVdi(context, ref, { freesSpace: true });
+  refreshVdi(context.db, moved);
+  return moved;
+}
+
+/** A copy in another SR takes over all VBDs. */
+function replaceVdi(context: CallContext, ref: string, sr: string): string {
+  const { db } = context;
+  const copy = duplicateVdi(context, ref, { isSnapshot: false, sr });
+  for (const vbd of refs(db.get("VDI", ref), "VBDs"))
+    db.update("VBD", vbd, { VDI: copy });
+  return copy;
 }
 
 /** Deletes a VDI with its VBDs; CD drives are emptied. */

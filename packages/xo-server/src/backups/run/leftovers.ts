@@ -1,13 +1,16 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Queries } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
+import type { Xapi } from "@xo-server/xen-api";
 import type { Contention } from "../../cluster/contention.js";
 import type { Leases } from "../../cluster/leases.js";
 import type { Logger } from "../../log/logger.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
+import { isSet } from "../../vms/xapi-records.js";
 import { blockingRun, unblockMigration } from "./blocked-operations.js";
 import { readMarks, runOfName, type Marks } from "./marks.js";
-import { deleteDisk, deleteSnapshot } from "./vm-snapshots.js";
+import { deleteDisk, deleteSnapshot, readIfThere } from "./vm-snapshots.js";
+import { read, textOf, type XapiRecord } from "./xapi-objects.js";
 
 export interface LeftoversOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns" | "backupRepositories">;
@@ -120,12 +123,22 @@ export class Leftovers {
     this.#options.logger.info(`snapshot ${id} of backup run ${run} is deleted`);
   }
 
-  /** A disk that is only kept for changed block tracking, while its job was deleted. */
+  /**
+   * A snapshot of a disk that is only kept for changed block tracking, while its job was deleted, or the disk: with its VM, or
+   * because another client has migrated it.
+   */
   async #sweepDisk({ id, uuid = id, other_config }: Row) {
     const marks = readMarks(other_config ?? {}, uuid);
-    if (marks === undefined || !(await this.#isLeft(marks.run, marks))) return;
+    if (marks === undefined || !(await this.#isOver(marks.run))) return;
     const { xapi, ref } = this.#options.objects.get(id, "VDI-snapshot");
+    const isLeft =
+      (await this.#isLeft(marks.run, marks)) ||
+      !(await hasDisk(xapi, await read(xapi, "VDI", ref)));
+    if (!isLeft) return;
     await deleteDisk(xapi, ref);
+    this.#options.logger.info(
+      `tracking data ${id} of backup run ${marks.run} is deleted`,
+    );
   }
 
   async #sweepBlock({ id, blockedOperations }: Row) {
@@ -186,4 +199,10 @@ export class Leftovers {
     } while (after !== undefined);
     return found;
   }
+}
+
+/** Whether the disk of a snapshot still exists. */
+async function hasDisk(xapi: Xapi, snapshot: XapiRecord): Promise<boolean> {
+  const disk = textOf(snapshot, "snapshot_of");
+  return isSet(disk) && (await readIfThere(xapi, "VDI", disk)) !== undefined;
 }

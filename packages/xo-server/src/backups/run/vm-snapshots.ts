@@ -168,29 +168,6 @@ export async function deleteDisk(xapi: Xapi, ref: Ref): Promise<void> {
 }
 
 /**
- * Deletes all snapshots of a VM and of its disks that backups have taken. The next backup reads the disks in full.
- * @returns whether there were any
- * @throws XapiError, XoError LEFT_BEHIND
- */
-export async function deleteSnapshotsOfBackups(
-  xapi: Xapi,
-  vm: Ref,
-): Promise<boolean> {
-  const snapshots = await listSnapshots(xapi, vm);
-  for (const { ref } of snapshots) await deleteSnapshot(xapi, ref);
-  const refs = refsOf(await read(xapi, "VM", vm), "VBDs");
-  const vbds = await readAll(xapi, "VBD", refs);
-  // Without data, for changed block tracking only.
-  const tracked: Ref[] = [];
-  for (const vbd of vbds.values())
-    if (vbd["type"] !== "CD" && vbd["empty"] !== true)
-      for (const { ref } of await listDiskSnapshots(xapi, textOf(vbd, "VDI")))
-        tracked.push(ref);
-  for (const ref of tracked) await deleteDisk(xapi, ref);
-  return snapshots.length + tracked.length > 0;
-}
-
-/**
  * Deletes the data of a snapshot, but keeps its changed block tracking data.
  * @throws XapiError
  */
@@ -209,7 +186,8 @@ export async function destroySnapshotData(
     if (record["cbt_enabled"] !== true) await deleteDisk(xapi, ref);
 }
 
-async function readIfThere(
+/** @returns undefined: it was deleted. @throws XapiError */
+export async function readIfThere(
   xapi: Xapi,
   className: string,
   ref: Ref,

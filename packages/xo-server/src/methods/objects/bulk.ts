@@ -174,6 +174,7 @@ async function resumeBulk(
       recoverItem(begun.part, {
         interrupted,
         isOneCall: kept.isOneCall === true,
+        callMethods: context.dispatcher.find(kept.method)?.callMethods,
         into: part,
         audit: (end) =>
           context.dispatcher.resume(

@@ -1,7 +1,7 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../../objects/pool-objects.js";
-import { withoutCbt } from "../../vms/without-cbt.js";
+import { withoutCbt, type TrackedSnapshots } from "../../vms/without-cbt.js";
 import { readRecord, readVbds } from "../../vms/xapi-records.js";
 
 /**
@@ -10,16 +10,19 @@ import { readRecord, readVbds } from "../../vms/xapi-records.js";
  * deleted.
  * @returns the reference of the disk in the other SR
  * @throws XapiError OPERATION_BLOCKED: a VM of the disk must not be migrated, for example while it is backed up
+ * @throws XoError TRACKED_SNAPSHOT: a snapshot of it may not be deleted
  */
 export async function moveDisk(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   sr: Ref,
+  findSnapshots: (disks: readonly Ref[]) => Promise<TrackedSnapshots>,
 ): Promise<Ref> {
   await checkNotBlocked(xapi, ref);
   try {
-    const moved = await withoutCbt(xapi, () =>
-      xapi.callAsync("VDI.pool_migrate", [ref, sr, {}]),
-    );
+    const moved = await withoutCbt(xapi, {
+      findSnapshots: () => findSnapshots([ref]),
+      migrate: () => xapi.callAsync("VDI.pool_migrate", [ref, sr, {}]),
+    });
     return moved as Ref;
   } catch (error) {
     const isUnattached =

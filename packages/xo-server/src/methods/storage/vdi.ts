@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
+import { findTrackedSnapshots } from "../../backups/run/tracked-snapshots.js";
 import type { PoolObject } from "../../objects/pool-objects.js";
 import { defineOperation } from "../definition/define-operation.js";
 import { byteSize, toBytes } from "../../vms/parameters/byte-size.js";
@@ -154,7 +155,7 @@ const vdiDelete = defineOperation({
 const vdiMigrate = defineOperation({
   name: "vdi.migrate",
   summary:
-    "Migrate a disk to another SR and return its new id. It stays attached to its VMs.",
+    "Migrate a disk to another SR and return its new id. It stays attached to its VMs. Where the pool requires it, changed block tracking of the disks of its VM is disabled, and snapshots that backups have taken of the disk are deleted.",
   params: Type.Object({
     id: idOf("a disk"),
     sr_id: idOf("the target SR"),
@@ -177,7 +178,9 @@ const vdiMigrate = defineOperation({
     const { xapi, ref, object } = context.objects.get(id, "VDI");
     const to = context.objects.get(sr, "SR").ref;
     if (object["$SR"] === sr) return id;
-    const moved = await moveDisk({ xapi, ref }, to);
+    const moved = await moveDisk({ xapi, ref }, to, (disks) =>
+      findTrackedSnapshots(xapi, disks, context),
+    );
     return idOfMade(context.objects, xapi, { type: "VDI", ref: moved });
   },
 });

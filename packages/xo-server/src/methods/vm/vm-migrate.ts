@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { deleteSnapshotsOfBackups } from "../../backups/run/vm-snapshots.js";
+import { findTrackedSnapshots } from "../../backups/run/tracked-snapshots.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import type { HandlerContext } from "../../operations/operation.js";
 import { defineOperation } from "../definition/define-operation.js";
@@ -41,7 +41,7 @@ const params = Type.Object({
 const vmMigrate = defineOperation({
   name: "vm.migrate",
   summary:
-    "Migrate a VM to another host: a running VM without interruption (live migration), with its disks (storage migration) if necessary.",
+    "Migrate a VM to another host: a running VM without interruption (live migration), with its disks (storage migration) if necessary. Where the pool requires it, changed block tracking of the disks is disabled, and snapshots that backups have taken of them are deleted.",
   params,
   result: Type.Boolean(),
   permission: {
@@ -66,8 +66,9 @@ const vmMigrate = defineOperation({
       migrationNetworkId: "migrationNetwork",
     },
   },
-  // The migration is always the last XAPI call of the operation.
   isOneCall: () => true,
+  // XAPI may refuse it for tracked disks, for example; then other calls precede it.
+  callMethods: ["VM.pool_migrate", "VM.migrate_send"],
   handler: async (input, context) => {
     await migrateVm(plan(input, context.objects, context), context.objects);
     return true;
@@ -98,7 +99,7 @@ function plan(
         ? undefined
         : scope.use("operate:send", "network", migrationNetwork).ref,
     force: input.force === true,
-    deleteSnapshotsOfBackups: () => deleteSnapshotsOfBackups(vm.xapi, vm.ref),
+    findSnapshots: (disks) => findTrackedSnapshots(vm.xapi, disks, context),
   };
 }
 
