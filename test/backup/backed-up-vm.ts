@@ -1,11 +1,11 @@
 import type { Test } from "tap";
 import { startControlled, type ControlledPools } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
-import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
+import { runJob, withSmallDisks } from "./vm-with-disks.js";
 
 type Pool = ControlledPools["pools"][number];
 
-/** Two pools, and a running VM of the first one with a full and an incremental backup. */
+/** Two pools, and a running VM of the first one with a backup of a job for incremental ones. */
 export async function backedUpVm(t: Test, settings: object = {}) {
   const controlled = await startControlled(
     t,
@@ -38,8 +38,6 @@ export async function backedUpVm(t: Test, settings: object = {}) {
     (await runJob(api, id)).vms[0]?.repositories?.map(({ mode }) => mode);
   const before = new Set(snapshotsOf(first));
   t.same(await modeOfRun(), ["full"]);
-  write(first, disks[0]!, 3 * MIB, 65_536);
-  t.same(await modeOfRun(), ["incremental"]);
   const { $pool } = await api.get(vm);
   const hosts = await api.all({ type: "host" });
   const target = hosts.find((host) => host["$pool"] !== $pool)!;

@@ -37,7 +37,7 @@ for (const purgeSnapshotData of [false, true])
     `its disks go to another SR, then a full backup follows${purgeSnapshotData ? "; without data of snapshots" : ""}`,
     async (t) => {
       const backedUp = await backedUpVm(t, { purgeSnapshotData });
-      const { api, first, vm, disks, modeOfRun, taken } = backedUp;
+      const { api, vm, disks, modeOfRun, taken } = backedUp;
       const { $SR, $pool } = await api.get(disks[0]!);
       const srs = await api.all({ type: "SR", $pool, content_type: "user" });
       const sr = srs.find(({ id }) => id !== $SR)!;
@@ -53,8 +53,6 @@ for (const purgeSnapshotData of [false, true])
       for (const disk of moved) t.equal((await api.get(disk))["$SR"], sr.id);
       t.same(taken(), []);
       t.same(await modeOfRun(), ["full"]);
-      write(first, moved[0]!, 5 * MIB, 65_536);
-      t.same(await modeOfRun(), ["incremental"]);
     },
   );
 

@@ -6,6 +6,7 @@ import { read, readAll, refsOf, textOf } from "./xapi-objects.js";
 import {
   deleteDisk,
   deleteSnapshot,
+  destroyDiskData,
   destroySnapshotData,
   listDiskSnapshots,
   listSnapshots,
@@ -50,9 +51,13 @@ export async function settleSnapshots(
     else if (purges && snapshot.run === run)
       await purge(xapi, snapshot.ref, warn);
   const attached = await disksOfSnapshots(xapi, vm);
-  for (const { ref, marks } of disks)
-    if (!needed.has(marks?.run ?? "") && !attached.has(ref))
-      await deleteDisk(xapi, ref);
+  for (const disk of disks)
+    if (attached.has(disk.ref)) continue;
+    else if (!needed.has(disk.marks?.run ?? ""))
+      await deleteDisk(xapi, disk.ref);
+    // The server was killed after it had deleted their snapshot.
+    else if (purges && disk.marks?.run === run)
+      await destroyDiskData(xapi, disk);
 }
 
 async function purge(

@@ -85,7 +85,10 @@ export class VmBackup {
     let prepared: Prepared | undefined;
     try {
       prepared = await this.#prepare();
-      const snapshot = await this.#snapshot(prepared);
+      const known = await this.#ownSnapshot(prepared);
+      // Killed while it cleaned up: another snapshot would have another content.
+      if (known === undefined && (await this.#isStored())) return undefined;
+      const snapshot = known ?? (await this.#takeSnapshot(prepared));
       const { signal } = this.#work;
       await this.#transfers.run(prepared, snapshot);
       if (signal.aborted) throw new XoError("ABORTED", { what: "the backup" });
@@ -199,26 +202,33 @@ export class VmBackup {
     return { vm, cleanupXapi, contents };
   }
 
-  /** The snapshot of this run: one that the previous process has taken, or a new one. */
-  async #snapshot({
+  /** Whether an earlier process has stored the backup in all repositories. */
+  async #isStored(): Promise<boolean> {
+    if (this.#state.snapshotName === undefined) return false;
+    return this.#transfers.isComplete();
+  }
+
+  async #takeSnapshot({
     vm,
     cleanupXapi,
     contents,
   }: Prepared): Promise<BackupSnapshot> {
     const { runId, settings, job } = this.#run;
-    const known = await this.#ownSnapshot(cleanupXapi, vm);
-    if (known !== undefined) {
-      await this.#persist({ snapshot: known.uuid });
-      if (known.marks === undefined) await this.#mark(cleanupXapi, known);
-      return known;
-    }
     await checkVm(cleanupXapi, contents, settings);
     if (settings.preferCbt !== false && settings.mode !== "full")
       await this.#enableCbt(cleanupXapi, contents);
     const mode = snapshotModeOf(vm.object, settings);
     const name = snapshotName(job.name, runId);
     const time = this.#parts.clock.now();
-    await this.#persist({ isBlocking: true, mode, snapshotName: name, time });
+    // What was stored has the content of an earlier snapshot: this one is no base for it.
+    this.#transfers.noteFormerSnapshot();
+    await this.#persist({
+      isBlocking: true,
+      mode,
+      snapshotName: name,
+      time,
+      stored: {},
+    });
     await blockMigration(cleanupXapi, vm.ref, runId);
     const isRunning = vm.object["power_state"] === "Running";
     if (mode === "offline" && isRunning) await this.#shutDown(vm);
@@ -238,13 +248,18 @@ export class VmBackup {
     return snapshot;
   }
 
-  async #ownSnapshot(
-    cleanupXapi: Xapi,
-    { ref }: PoolObject,
-  ): Promise<BackupSnapshot | undefined> {
+  /** The snapshot that this run has taken before, if it still exists. */
+  async #ownSnapshot({
+    vm,
+    cleanupXapi,
+  }: Prepared): Promise<BackupSnapshot | undefined> {
     if (this.#state.snapshotName === undefined) return undefined;
-    const all = await listSnapshots(cleanupXapi, ref);
-    return all.find(({ run }) => run === this.#run.runId);
+    const all = await listSnapshots(cleanupXapi, vm.ref);
+    const known = all.find(({ run }) => run === this.#run.runId);
+    if (known === undefined) return undefined;
+    await this.#persist({ snapshot: known.uuid });
+    if (known.marks === undefined) await this.#mark(cleanupXapi, known);
+    return known;
   }
 
   async #enableCbt(cleanupXapi: Xapi, { disks }: VmContents): Promise<void> {

@@ -176,14 +176,20 @@ export async function destroySnapshotData(
   snapshot: Ref,
 ): Promise<void> {
   const disks = await readSnapshotDisks(xapi, snapshot);
-  const tracked = disks.filter(({ record }) => record["cbt_enabled"] === true);
   await ignoreInvalidHandle(
     retryWhileInUse(() => xapi.callAsync("VM.destroy", [snapshot])),
   );
-  for (const { ref } of tracked)
+  for (const disk of disks) await destroyDiskData(xapi, disk);
+}
+
+/** Does so for a disk of a deleted snapshot; one without tracking data is deleted. @throws XapiError */
+export async function destroyDiskData(
+  xapi: Xapi,
+  { ref, record }: Pick<SnapshotDisk, "ref" | "record">,
+): Promise<void> {
+  if (record["cbt_enabled"] !== true) await deleteDisk(xapi, ref);
+  else if (record["type"] !== "cbt_metadata")
     await retryWhileInUse(() => xapi.callAsync("VDI.data_destroy", [ref]));
-  for (const { ref, record } of disks)
-    if (record["cbt_enabled"] !== true) await deleteDisk(xapi, ref);
 }
 
 /** @returns undefined: it was deleted. @throws XapiError */

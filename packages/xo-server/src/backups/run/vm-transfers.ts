@@ -40,7 +40,11 @@ interface Subject extends Snapshotted {
 }
 
 /** A stored backup, possibly stored before the server stopped. */
-type Stored = Partial<StoreResult> & { readonly incrementals: number };
+type Stored = Partial<StoreResult> & {
+  readonly incrementals: number;
+  /** Whether its content is that of another snapshot than the present one. */
+  readonly isOfFormerSnapshot?: boolean;
+};
 
 /** Stores the snapshot of a VM in each repository of the job that does not contain it. */
 export class VmTransfers {
@@ -48,6 +52,8 @@ export class VmTransfers {
   readonly #run: VmBackupRun;
   readonly #subject: TransferredVm;
   readonly #entries = new Map<string, RepositoryLogEntry>();
+  /** Repositories whose backup has the content of a snapshot that no longer exists. */
+  readonly #ofFormerSnapshot = new Set<string>();
   #incrementals = 0;
 
   constructor(parts: VmBackupParts, run: VmBackupRun, subject: TransferredVm) {
@@ -81,12 +87,31 @@ export class VmTransfers {
     });
   }
 
+  /** Whether all repositories have the backup of this run: its snapshot is not needed any more. */
+  async isComplete(): Promise<boolean> {
+    const { clock } = this.#parts;
+    const start = clock.now();
+    for (const repository of this.#open()) {
+      // `run` reports why a repository cannot be read.
+      const stored = await this.#storedBefore(repository).catch(
+        () => undefined,
+      );
+      if (stored === undefined) return false;
+      this.#setEntry(repository, start, stored);
+    }
+    return true;
+  }
+
+  /** The snapshot from which backups were stored until now does not exist any more. */
+  noteFormerSnapshot(): void {
+    for (const [repository, { status }] of this.#entries)
+      if (status === "success") this.#ofFormerSnapshot.add(repository);
+  }
+
   /** Failures are part of the entries: one does not affect other repositories. */
   async run(snapshotted: Snapshotted, snapshot: BackupSnapshot): Promise<void> {
     const { work } = this.#subject;
-    const open = this.#run.settings.repositories.filter(
-      (id) => this.#entries.get(id)?.status !== "success",
-    );
+    const open = this.#open();
     const isTried =
       open.length > 1 && !this.#run.isResumed
         ? await this.#storeInSeveral(open, { ...snapshotted, snapshot })
@@ -129,12 +154,19 @@ export class VmTransfers {
     }
   }
 
+  #open(): readonly string[] {
+    return this.#run.settings.repositories.filter(
+      (id) => this.#entries.get(id)?.status !== "success",
+    );
+  }
+
   async #persistStored(...repositories: string[]): Promise<void> {
     const { state, onStored } = this.#subject;
     const stored: Record<string, string> = { ...state().stored };
     for (const repository of repositories) {
       const backup = this.#entries.get(repository)?.backup;
-      if (backup !== undefined) stored[repository] = backup;
+      const isOfThis = !this.#ofFormerSnapshot.has(repository);
+      if (backup !== undefined && isOfThis) stored[repository] = backup;
     }
     if (Object.keys(stored).length > 0) await onStored(stored);
   }
@@ -234,7 +266,8 @@ export class VmTransfers {
       this.#entries.set(repository, { ...own, status: "failure", error });
       return;
     }
-    const { incrementals, ...stored } = result;
+    const { incrementals, isOfFormerSnapshot, ...stored } = result;
+    if (isOfFormerSnapshot === true) this.#ofFormerSnapshot.add(repository);
     this.#incrementals = Math.max(this.#incrementals, incrementals);
     this.#entries.set(repository, { ...own, status: "success", ...stored });
   }
@@ -258,7 +291,12 @@ export class VmTransfers {
     const found = stored.find(
       (one) => one.repository === repository && one.run === this.#run.runId,
     );
-    return found && { backup: found.backup, incrementals: 1 };
+    if (found === undefined) return undefined;
+    return {
+      backup: found.backup,
+      incrementals: 1,
+      isOfFormerSnapshot: found.time !== this.#subject.state().time,
+    };
   }
 
   async #store(
