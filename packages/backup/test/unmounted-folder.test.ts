@@ -94,3 +94,25 @@ t.test(
     t.same(await readdir(path), []);
   },
 );
+
+t.test(
+  "nothing is left in the mount point, at whatever moment the repository is unmounted",
+  async (t) => {
+    const { path, unmount, mount } = await setUp(t);
+    for (let round = 0; round < 100; round++) {
+      const storage = new FolderStorage(path);
+      await storage.read("repository.json");
+      const name = `packs/${String(round).padStart(2, "0")}/${"0".repeat(64)}`;
+      const writing = storage
+        .putIfAbsent(name, [Buffer.alloc(1)])
+        .then(() => true)
+        .catch(() => false);
+      for (let turns = round % 10; turns > 0; turns--)
+        await new Promise(setImmediate);
+      await unmount();
+      await writing;
+      t.same(await readdir(path), [], `round ${round}`);
+      await mount();
+    }
+  },
+);

@@ -6,6 +6,7 @@ import { pick, type Random } from "../seeded-random.js";
 import { FileChanges } from "./file-changes.js";
 import {
   HistoryState,
+  KEPT,
   type Disturbance,
   type SiteJob,
 } from "./history-state.js";
@@ -87,7 +88,7 @@ export class BackupKillBench {
         name: `job ${jobs.length}`,
         vms: [vm.id],
         repositories: to.map(({ id }) => id),
-        retention: { keepLast: 4 },
+        retention: { keepLast: KEPT },
         ...more,
       };
       const id = String(await site.request("job.create", { job }));
@@ -185,7 +186,7 @@ export class BackupKillBench {
         lost.push(`the second reader does not find backup ${key}`);
     for (const { backup, label = "", hash = "", error } of read) {
       this.restoredDisks++;
-      const expected = backups.get(`${id}/${backup}`)?.get(label);
+      const expected = backups.get(`${id}/${backup}`)?.contents.get(label);
       // Copies, and what was not acknowledged, have one of the contents that the disk has had.
       const isRight =
         expected === undefined

@@ -6,6 +6,8 @@ export interface KilledHistory {
   readonly kills: number;
   readonly counts: KillCounts;
   readonly acknowledged: number;
+  /** Deletions by the retention that no run has logged. */
+  readonly unlogged: number;
   readonly runs: number;
   readonly successes: number;
   /** Disks that the second reader has restored at the end. */
@@ -69,7 +71,7 @@ function textOf(commit: string, histories: readonly KilledHistory[]): string {
       ],
       row.map(String),
     ),
-    `Runs: ${sum((one) => one.runs)}, of which ${sum((one) => one.successes)} succeeded.`,
+    `Runs: ${sum((one) => one.runs)}, of which ${sum((one) => one.successes)} succeeded. Deletions by the retention that are in no log, because the server was killed at that moment: ${sum((one) => one.unlogged)}.`,
     ...findings,
   ].join("\n\n");
 }

@@ -9,7 +9,7 @@ import { withBackupKills, type KilledHistory } from "./backup-kills-section.js";
 import { BackupKillBench } from "./backup-kill-bench.js";
 import { Site } from "./site.js";
 
-// npm run faults -- backup [--kills N] [--seed S] [--folder-kills N] [--parallel N] [--out FILE]
+// npm run faults -- backup [--kills N] [--seed S] [--folder-kills N] [--parallel N] [--minutes N] [--out FILE]
 // Each data folder has a seed of its own; `--kills 1 --seed S` repeats the beginning of one.
 
 const { values } = parseArgs({
@@ -19,6 +19,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     "folder-kills": { type: "string", default: "25" },
     parallel: { type: "string", default: "1" },
+    // No kills after this time.
+    minutes: { type: "string", default: "Infinity" },
     out: { type: "string", default: join(root, "docs", "reliability.md") },
   },
 });
@@ -29,6 +31,7 @@ const commit = execFileSync("git", ["rev-parse", "--short=8", "HEAD"], {
 const histories: KilledHistory[] = [];
 const total = Number(values.kills);
 const inFolder = Number(values["folder-kills"]);
+const end = Date.now() + Number(values.minutes) * 60_000;
 let planned = 0;
 let seed = Number(values.seed);
 await Promise.all(Array.from({ length: Number(values.parallel) }, runSome));
@@ -41,7 +44,7 @@ process.exit(
 
 /** Runs histories until enough are planned, and writes the document after each. */
 async function runSome(): Promise<void> {
-  while (planned < total) {
+  while (planned < total && Date.now() < end) {
     const kills = Math.min(total - planned, inFolder);
     planned += kills;
     const history = await run(seed++, kills);
@@ -65,7 +68,7 @@ async function run(seed: number, kills: number): Promise<KilledHistory> {
   const bench = new BackupKillBench(site, seededRandom(seed));
   try {
     await bench.begin();
-    while (bench.kills < kills) {
+    while (bench.kills < kills && Date.now() < end) {
       const what = await bench.round();
       const seconds = Math.round((Date.now() - begun) / 1000);
       const { acknowledged, lost, problems } = bench.state;
@@ -83,12 +86,13 @@ async function run(seed: number, kills: number): Promise<KilledHistory> {
   for (const end of ends.toReversed()) await end();
   await rm(folder, { recursive: true, force: true });
   const { counts, state, restoredDisks } = bench;
-  const { acknowledged, runs, successes, lost, problems } = state;
+  const { acknowledged, unlogged, runs, successes, lost, problems } = state;
   return {
     seed,
     kills: bench.kills,
     counts,
     acknowledged,
+    unlogged,
     runs,
     successes,
     restoredDisks,

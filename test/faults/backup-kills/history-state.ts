@@ -1,5 +1,8 @@
 import type { Site, SiteRepository, SiteVm } from "./site.js";
 
+/** Backups of a job that the retention keeps in each repository. */
+export const KEPT = 4;
+
 /** A job of a history, with the VM that it backs up. */
 export interface SiteJob {
   readonly id: string;
@@ -32,18 +35,27 @@ interface LoggedRepository {
   readonly deleted?: readonly string[];
 }
 
+export interface KnownBackup {
+  /** Id of its job; undefined: it was stored, but not acknowledged. */
+  readonly job: string | undefined;
+  /** Content of its disks: SHA-256 by name. */
+  readonly contents: ReadonlyMap<string, string>;
+}
+
 /** What was acknowledged, and what of it was not found again. */
 export class HistoryState {
   /** Content of the disks now: SHA-256 by name. */
   readonly #current = new Map<string, string>();
-  /** Content of the disks of each acknowledged backup that was not deleted: SHA-256 by name, by `repository/backup`. */
-  readonly backups = new Map<string, ReadonlyMap<string, string>>();
+  /** Acknowledged backups that were not deleted, by `repository/backup`, oldest first. */
+  readonly backups = new Map<string, KnownBackup>();
   /** All contents that a disk has had. */
   readonly contents = new Map<string, Set<string>>();
   readonly #seen = new Set<string>();
   readonly lost: string[] = [];
   readonly problems: string[] = [];
   acknowledged = 0;
+  /** Deletions by the retention that no run has logged. */
+  unlogged = 0;
   runs = 0;
   successes = 0;
 
@@ -69,13 +81,19 @@ export class HistoryState {
     repository: SiteRepository,
     by: Disturbance,
   ): Promise<void> {
+    // A backup may be stored whose repository was gone when the run was continued.
+    await site.request("backupNg.listVmBackups", {
+      remotes: [repository.id],
+      _forceRefresh: true,
+    });
     const listed = (await site.request("backupArchive.getAll", {
       "backup-repository": repository.id,
     })) as { id: string }[];
     const ids = new Set(listed.map(({ id }) => id));
     for (const id of [...this.backups.keys()])
       if (id.startsWith(`${repository.id}/`) && !ids.has(id)) {
-        this.lost.push(`backup ${id} is missing: ${by.description}`);
+        if (!this.#isReplaced(id))
+          this.lost.push(`backup ${id} is missing: ${by.description}`);
         this.backups.delete(id);
       }
     for (const id of ids)
@@ -84,8 +102,24 @@ export class HistoryState {
           this.problems.push(
             `backup ${id} was not acknowledged: ${by.description}`,
           );
-        this.backups.set(id, new Map());
+        this.backups.set(id, { job: undefined, contents: new Map() });
       }
+  }
+
+  /**
+   * Whether the retention has deleted a backup. The log of a run that was killed at that moment may not
+   * say so.
+   */
+  #isReplaced(id: string): boolean {
+    const job = this.backups.get(id)!.job;
+    const repository = id.split("/", 1)[0]!;
+    const ofJob = [...this.backups].filter(
+      ([one, known]) => known.job === job && one.startsWith(`${repository}/`),
+    );
+    const newer = ofJob.length - 1 - ofJob.findIndex(([one]) => one === id);
+    const isReplaced = job === undefined || newer >= KEPT;
+    if (isReplaced) this.unlogged++;
+    return isReplaced;
   }
 
   #readRun(run: LoggedRun, job: SiteJob, by: Disturbance): void {
@@ -106,7 +140,10 @@ export class HistoryState {
           const contents = [...job.vm.disks.keys()].map(
             (disk) => [disk, this.#current.get(disk)!] as const,
           );
-          this.backups.set(keyOf(one.backup), new Map(contents));
+          this.backups.set(keyOf(one.backup), {
+            job: job.id,
+            contents: new Map(contents),
+          });
         }
         for (const id of one.deleted ?? []) this.backups.delete(keyOf(id));
       }

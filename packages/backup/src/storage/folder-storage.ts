@@ -7,6 +7,7 @@ import {
   mkdir,
   open,
   readdir,
+  rmdir,
   stat,
   statfs,
   unlink,
@@ -224,13 +225,26 @@ export class FolderStorage implements Storage {
 
   async #createFolder(path: string): Promise<void> {
     if (this.#folders.has(path)) return;
-    await mkdir(path, { recursive: true });
+    const created = await mkdir(path, { recursive: true });
+    if (created !== undefined) await this.#checkCreated(created, path);
     // A new name is safe once the folder that holds it is synced; another process may have created it.
     for (let at = path; at !== this.location && at !== dirname(at);) {
       at = dirname(at);
       await syncFolder(at);
     }
     this.#folders.add(path);
+  }
+
+  /** Deletes folders again that were created in another folder: this one was unmounted since the last check. */
+  async #checkCreated(first: string, last: string): Promise<void> {
+    try {
+      await this.#identity.check();
+    } catch (error) {
+      for (let at = last; at.length >= first.length; at = dirname(at))
+        // Something else may be in it: the first error counts.
+        await rmdir(at).catch(() => undefined);
+      throw error;
+    }
   }
 }
 

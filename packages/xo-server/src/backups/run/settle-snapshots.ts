@@ -45,16 +45,18 @@ export async function settleSnapshots(
   const disks = (await allDiskSnapshots(xapi, vm)).filter(
     ({ marks }) => marks?.job === job,
   );
-  const needed = neededRuns([...own, ...disks], options);
+  const runs = neededRuns([...own, ...disks], options);
+  // A run may have taken another one after it had stored its backup in some repositories only.
+  const isNeeded = ({ marks }: { readonly marks?: Marks }) =>
+    marks !== undefined && marks.backups.size > 0 && runs.has(marks.run);
   for (const snapshot of own)
-    if (!needed.has(snapshot.run)) await deleteSnapshot(xapi, snapshot.ref);
+    if (!isNeeded(snapshot)) await deleteSnapshot(xapi, snapshot.ref);
     else if (purges && snapshot.run === run)
       await purge(xapi, snapshot.ref, warn);
   const attached = await disksOfSnapshots(xapi, vm);
   for (const disk of disks)
     if (attached.has(disk.ref)) continue;
-    else if (!needed.has(disk.marks?.run ?? ""))
-      await deleteDisk(xapi, disk.ref);
+    else if (!isNeeded(disk)) await deleteDisk(xapi, disk.ref);
     // The server was killed after it had deleted their snapshot.
     else if (purges && disk.marks?.run === run)
       await destroyDiskData(xapi, disk);
