@@ -37,16 +37,20 @@ export function expired(
 
 /**
  * Deletes backups that no rule keeps, without moving data.
+ * @param onBegin called before with what is deleted
  * @returns ids in the repository
  * @throws XoError
  */
 export async function applyRetention(
   archives: ArchiveAccess,
   request: RetentionRequest,
+  onBegin: (ids: readonly string[]) => Promise<void>,
 ): Promise<readonly string[]> {
   const { repository, vm } = request;
   await archives.refresh(repository);
   const backups = expired(await archives.ofVm(vm), request);
-  if (backups.length > 0) await archives.remove(repository, backups);
+  if (backups.length === 0) return backups;
+  await onBegin(backups);
+  await archives.remove(repository, backups);
   return backups;
 }

@@ -61,6 +61,7 @@ export class VmBackup {
       work,
       state: () => this.#state,
       onStored: (stored) => this.#persist({ stored }),
+      onDeleting: (deleting) => this.#persist({ deleting }),
     });
   }
 

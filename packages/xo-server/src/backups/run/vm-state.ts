@@ -21,6 +21,8 @@ export interface VmRunState {
   readonly snapshot?: string;
   /** Backups that are stored, by repository. */
   readonly stored?: Readonly<Record<string, string>>;
+  /** Backups that the retention deletes, by repository. */
+  readonly deleting?: Readonly<Record<string, readonly string[]>>;
   /** Set when the VM is done. */
   readonly entry?: VmLogEntry;
 }

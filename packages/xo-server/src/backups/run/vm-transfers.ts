@@ -27,6 +27,9 @@ export interface TransferredVm {
   readonly onStored: (
     stored: Readonly<Record<string, string>>,
   ) => Promise<void>;
+  readonly onDeleting: (
+    deleting: NonNullable<VmRunState["deleting"]>,
+  ) => Promise<void>;
 }
 
 interface Snapshotted {
@@ -136,15 +139,23 @@ export class VmTransfers {
     for (const [repository, entry] of this.#entries) {
       if (entry.backup === undefined) continue;
       try {
-        const deleted = await applyRetention(this.#parts.archives, {
-          repository,
-          timezone,
-          job: job.id,
-          schedule: isOwn ? scheduleId : undefined,
-          vm: this.#subject.vm,
-          newest: entry.backup,
-          rules: settings.retention,
-        });
+        const { vm, state, onDeleting } = this.#subject;
+        // An earlier process may have deleted some without having logged it.
+        const before = state().deleting?.[repository] ?? [];
+        const now = await applyRetention(
+          this.#parts.archives,
+          {
+            repository,
+            timezone,
+            job: job.id,
+            schedule: isOwn ? scheduleId : undefined,
+            vm,
+            newest: entry.backup,
+            rules: settings.retention,
+          },
+          (ids) => onDeleting({ ...state().deleting, [repository]: ids }),
+        );
+        const deleted = [...new Set([...before, ...now])];
         if (deleted.length > 0)
           this.#entries.set(repository, { ...entry, deleted });
       } catch (error) {
