@@ -64,7 +64,7 @@ export class RunningProgram {
         const match = pattern.exec(line);
         if (match !== null) return match[1] ?? match[0];
       }
-      if (this.child.exitCode !== null)
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`ended without ${String(pattern)}:\n${this.output}`);
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }

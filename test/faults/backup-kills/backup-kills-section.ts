@@ -12,6 +12,8 @@ export interface KilledHistory {
   readonly successes: number;
   /** Disks that the second reader has restored at the end. */
   readonly restoredDisks: number;
+  /** Files that the verification has completed. */
+  readonly repaired: number;
   readonly lost: readonly string[];
   readonly problems: readonly string[];
   readonly startMs: readonly number[];
@@ -71,7 +73,7 @@ function textOf(commit: string, histories: readonly KilledHistory[]): string {
       ],
       row.map(String),
     ),
-    `Runs: ${sum((one) => one.runs)}, of which ${sum((one) => one.successes)} succeeded. Deletions by the retention that are in no log, because the server was killed at that moment: ${sum((one) => one.unlogged)}.`,
+    `Runs: ${sum((one) => one.runs)}, of which ${sum((one) => one.successes)} succeeded. Deletions by the retention that are in no log, because the server was killed at that moment: ${sum((one) => one.unlogged)}. Copies of small files whose writing was killed, completed by the verification: ${sum((one) => one.repaired)}.`,
     ...findings,
   ].join("\n\n");
 }

@@ -85,7 +85,7 @@ async function run(seed: number, kills: number): Promise<KilledHistory> {
   bench.stop();
   for (const end of ends.toReversed()) await end();
   await rm(folder, { recursive: true, force: true });
-  const { counts, state, restoredDisks } = bench;
+  const { counts, state, restoredDisks, repaired } = bench;
   const { acknowledged, unlogged, runs, successes, lost, problems } = state;
   return {
     seed,
@@ -96,6 +96,7 @@ async function run(seed: number, kills: number): Promise<KilledHistory> {
     runs,
     successes,
     restoredDisks,
+    repaired,
     lost,
     problems,
     startMs: site.startMs,

@@ -9,6 +9,7 @@ export class FileChanges {
   readonly #fire: (() => void) | undefined;
   readonly #at: number;
   #count = 0;
+  #isStopped = false;
 
   /** @param at number of changes until `fire` is called */
   static async start(
@@ -31,14 +32,16 @@ export class FileChanges {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const watcher of this.#watchers) watcher.close();
   }
 
   async #watch(folder: string): Promise<void> {
-    if (this.#watched.has(folder)) return;
+    if (this.#isStopped || this.#watched.has(folder)) return;
     this.#watched.add(folder);
     try {
       const watcher = watch(folder, (type, name) => {
+        if (this.#isStopped) return;
         this.#count++;
         if (this.#count === this.#at) this.#fire?.();
         // It may be a new folder.
