@@ -32,9 +32,13 @@ export function copyBeforeMigration({
   return {
     async beforeMigration(from, to) {
       await engine.copyTo(nameOf(from), from).catch((error: Error) => {
-        throw new XoError("STORE_UNAVAILABLE", {
-          reason: `not migrated, as its copy ${copyNameOf(from)} cannot be written: ${error.message}`,
-        });
+        throw new XoError(
+          "STORE_UNAVAILABLE",
+          {
+            reason: `not migrated, as its copy ${copyNameOf(from)} cannot be written: ${error.message}`,
+          },
+          error,
+        );
       });
       logger.info(
         `migrating the database from ${from} to ${to}; a copy of it is in ${copyNameOf(from)}`,

@@ -112,7 +112,7 @@ async function migrateStore(
   settings: StoreSettings,
 ): Promise<void> {
   const { clock: timers, logger } = settings;
-  await withMigrationLock(engine, (db) =>
+  await withMigrationLock({ engine, timers, logger }, (db) =>
     migrate(db, {
       engine,
       ...copyBeforeMigration({ engine, ...settings }),

@@ -12,6 +12,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 /** A frozen server, whose system answers: its transaction is rolled back, in ms. */
 const IDLE_TRANSACTION_MS = 5_000;
+/** The session of a frozen server is ended, and a table that another session has locked is not waited for without end. */
+const COPY_TIMEOUTS = `set idle_in_transaction_session_timeout = 10000;
+set idle_session_timeout = 10000;
+set lock_timeout = ${QUERY_TIMEOUT_MS};`;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
 const BIGINT_OID = 20;
 
@@ -56,7 +60,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     writer: db,
     classify,
     async copyTo(to, version) {
-      // Without the timeouts of queries: tables may be large.
+      // Without the timeouts of statements: tables may be large.
       const client = new pg.Client({
         connectionString: url,
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -64,7 +68,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
       client.on("error", () => undefined);
       await client.connect();
       try {
-        await client.query(KEEP_ALIVE);
+        await client.query(`${KEEP_ALIVE} ${COPY_TIMEOUTS}`);
         await copyTables(client, { to, version });
       } finally {
         await client.end();
