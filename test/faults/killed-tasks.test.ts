@@ -193,6 +193,57 @@ t.test(
   },
 );
 
+t.test(
+  "snapshots of a bulk operation that the pool takes meanwhile complete their subtasks with their ids, each taken once",
+  LIMIT,
+  async (t) => {
+    const { start, slow } = await setUp(t);
+    const first = await start();
+    const vms = await first.session.all({
+      type: "VM",
+      power_state: "Running",
+    });
+    const ids = vms.slice(0, 4).map(({ id }) => id);
+    await slow("VM.snapshot", 10_000);
+    await slow("VM.snapshot", 10_000);
+    const { taskId } = (await first.session.request("bulk.run", {
+      method: "vm.snapshot",
+      params: { name: "before the upgrade", description: "with all disks" },
+      ids,
+      concurrency: 2,
+    })) as { taskId: string };
+    await untilBegun(first.session, "VM.snapshot");
+    await until(
+      first.session,
+      taskId,
+      (task) => count(task, "succeeded") + count(task, "running") >= 2,
+    );
+    await first.server.stop("SIGKILL");
+
+    const { session } = await start();
+    const task = await taskOf(session, taskId, "?wait=true");
+    t.match(task, {
+      status: "success",
+      result: { succeeded: ids.length, failed: [] },
+    });
+    const snapshots = await session.all({
+      type: "VM-snapshot",
+      name_label: "before the upgrade",
+      name_description: "with all disks",
+    });
+    t.same(
+      snapshots.map((one) => one["$snapshot_of"]).toSorted(),
+      ids.toSorted(),
+      "one of each VM",
+    );
+    t.same(
+      task.tasks.map(({ result }) => result?.["id"]).toSorted(),
+      snapshots.map(({ id }) => id).toSorted(),
+      "the subtasks name them",
+    );
+  },
+);
+
 t.test("a resumed task can be cancelled", LIMIT, async (t) => {
   const { start, slow } = await setUp(t);
   const first = await start();

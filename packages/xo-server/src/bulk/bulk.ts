@@ -150,8 +150,8 @@ export class Bulk {
     const { work, plan, ids } = this.#options;
     const id = ids[index]!;
     try {
-      await work.part(`${plan.method} ${id}`, (part) =>
-        this.#doPart(index, part),
+      await work.part(`${plan.method} ${id}`, async (part) =>
+        toItemResult(await this.#doPart(index, part)),
       );
       this.#tally.succeed();
       this.#writeEnd(index, { name: "succeeded" });
@@ -196,6 +196,11 @@ export class Bulk {
     work.reportCounts(counts);
     work.progress(total === 0 ? 1 : (succeeded + failed) / total);
   }
+}
+
+/** What the subtask of an item shows: the id of the object that the operation has created. */
+function toItemResult(result: unknown): unknown {
+  return typeof result === "string" ? { id: result } : result;
 }
 
 /** Order of execution: items that were in progress come first. */

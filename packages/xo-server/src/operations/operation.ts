@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { AuthenticatedUser } from "../auth/users/authenticated-user.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import type { EndedXapiTask } from "../tasks/interruption-report.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { Client } from "../auth/sessions/client.js";
 import type { RestRoute } from "./rest-route.js";
@@ -184,6 +185,15 @@ export interface Operation<S = never> {
    * its method.
    */
   readonly callMethods?: readonly string[];
+  /**
+   * Completes one call of a bulk operation of a previous run of the server: what is known of it are the outcomes of its XAPI tasks. The
+   * call is made again if no pool has received a request for it. Absent: its result is not known, unless it `isOneCall`.
+   */
+  readonly completeItem?: (
+    params: never,
+    context: HandlerContext<S>,
+    ended: readonly EndedXapiTask[],
+  ) => unknown;
   /** Routes of the REST API; absent: JSON-RPC only. */
   readonly rest?: RestRoute | readonly RestRoute[];
 }
@@ -195,9 +205,14 @@ export type OperationDefinition<
   S = unknown,
 > = Omit<
   Operation<S>,
-  "params" | "result" | "handler" | "permission" | "isOneCall"
+  "params" | "result" | "handler" | "permission" | "isOneCall" | "completeItem"
 > & {
   readonly isOneCall?: (params: Static<P>) => boolean;
+  readonly completeItem?: (
+    params: Static<P>,
+    context: HandlerContext<S>,
+    ended: readonly EndedXapiTask[],
+  ) => Promise<Static<R>>;
   readonly params: P;
   readonly result: R;
   readonly permission:

@@ -11,6 +11,7 @@ import {
   permissionOf,
   type CallContext,
   type Dispatcher,
+  type HandlerContext,
 } from "../../operations/operation.js";
 import type { InterruptedTask } from "../../tasks/interrupted-task.js";
 import {
@@ -155,6 +156,7 @@ async function resumeBulk(
   if (ids.length !== kept.total)
     throw new XoError("INTERRUPTED", { reason: "no call had been started" });
   const { call, nameOf } = callerOf(kept, context);
+  const { completeItem } = context.dispatcher.find(kept.method) ?? {};
   const run = (id: string, part: TaskContext, isLast = false) => {
     if (kept.hadSecrets)
       throw new XoError("INTERRUPTED", {
@@ -171,10 +173,16 @@ async function resumeBulk(
     states,
     run,
     settle: (begun, { id, part, again }) =>
-      recoverItem(begun.part, {
+      recoverItem<HandlerContext<never>>(begun.part, {
         interrupted,
         isOneCall: kept.isOneCall === true,
         callMethods: context.dispatcher.find(kept.method)?.callMethods,
+        complete:
+          completeItem &&
+          ((ended, called) => {
+            const params = { ...kept.params, [kept.idParameter]: id };
+            return completeItem(params as never, called, ended);
+          }),
         into: part,
         audit: (end) =>
           context.dispatcher.resume(
@@ -183,7 +191,7 @@ async function resumeBulk(
               objectId: id,
               params: kept.params,
               run: end,
-              isOnlyReport: true,
+              isOnlyReport: completeItem === undefined,
             },
             { ...context, task: part, isPartOfBulk: true },
           ),

@@ -18,8 +18,10 @@ import {
   takeSnapshot,
   type SnapshotKind,
 } from "../../vms/take-snapshot.js";
-import type { InterruptedTask } from "../../tasks/interrupted-task.js";
-import { reportInterruption } from "../../tasks/interruption-report.js";
+import {
+  reportInterruption,
+  type EndedXapiTask,
+} from "../../tasks/interruption-report.js";
 import { id } from "../../vms/parameters/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "../definition/on-object.js";
 
@@ -66,7 +68,7 @@ const vmSnapshot = defineOperation({
   handler: async ({ id, ...options }, context) => {
     const { objects, task } = context;
     const vm = objects.get(id, "VM");
-    // A part, such as one of a bulk operation, is not resumed by itself.
+    // A part is not resumed by itself; one of a bulk operation has completeItem.
     if (task.taskId === task.wholeTaskId)
       await task.persistState({
         vm: id,
@@ -76,8 +78,10 @@ const vmSnapshot = defineOperation({
       snapshot(objects, vm, { ...options, work: task }),
     );
   },
-  resume: (persisted: PersistedSnapshot, { objects }, interrupted) =>
-    completeSnapshot(persisted, objects, interrupted),
+  resume: async (persisted: PersistedSnapshot, { objects }, interrupted) =>
+    completeSnapshot(persisted, objects, await interrupted.awaitOutcomes()),
+  completeItem: ({ id: vm, ...options }, { objects }, ended) =>
+    completeSnapshot({ vm, ...options }, objects, ended),
 });
 
 const vmRevert = defineOperation({
@@ -148,16 +152,16 @@ interface PersistedSnapshot {
 }
 
 /**
- * Ends a task of a previous run of the server, with the snapshot that the pool has taken.
+ * Ends a task of a previous run of the server, or its part, with the snapshot that the pool has taken.
+ * @param ended its XAPI tasks
  * @returns its id
  * @throws XapiError; XoError INTERRUPTED
  */
 async function completeSnapshot(
   { vm, description, quiesce = false }: PersistedSnapshot,
   objects: PoolObjects,
-  interrupted: InterruptedTask,
+  ended: readonly EndedXapiTask[],
 ): Promise<string> {
-  const ended = await interrupted.awaitOutcomes();
   const outcome = ended.at(-1)?.outcome;
   if (outcome?.name === "failure" && !(quiesce && cannotQuiesce(outcome.error)))
     throw outcome.error;
