@@ -55,14 +55,13 @@ export function createComponents(
   const closing = new AbortController();
   // Each call whose result is unknown waits for it.
   setMaxListeners(0, closing.signal);
+  const { unreachableMs } = settings;
+  const sessionWait = { session, clock, label, unreachableMs };
   const executor = new CallExecutor({
-    session,
+    ...sessionWait,
     rpc,
     queue,
-    clock,
-    label,
     patienceMs,
-    unreachableMs: settings.unreachableMs,
     closing: closing.signal,
     dialer,
   });
@@ -85,6 +84,7 @@ export function createComponents(
     dialer,
     candidates,
     session,
+    sessionWait,
     executor,
     listing,
     origins: new TokenOrigins(),
@@ -97,7 +97,7 @@ export function createComponents(
       pacing,
       marked,
     }),
-    streams: new Streams(session, dialer, clock, async (address) => {
+    streams: new Streams(sessionWait, dialer, async (address) => {
       // The address may be that of a host that has just joined.
       if (!candidates.isKnown(address)) await discover();
       return candidates.isKnown(address);

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { callActing } from "./calls/acting-call.js";
 import { callAsync } from "./tasks/async-call.js";
 import { checkReadOnly } from "./calls/call-executor.js";
-import { createDeadline } from "./rpc/deadline.js";
+import { awaitSession } from "./session/await-session.js";
 import { endSession } from "./session/end-session.js";
 import { openEventStream } from "./events/open-event-stream.js";
 import { eventPosition } from "./events/event-position.js";
@@ -58,7 +58,7 @@ export function createXapi(options: XapiOptions): Xapi {
       scrubErrors(
         tasks.watch({ ref, method: "the task", resultType, options: more }),
       ),
-    session: () => scrubErrors(currentSession(components)),
+    session: (more) => scrubErrors(currentSession(components, more)),
     endSession: (session, signal) =>
       scrubErrors(endSession(components, session, signal)),
     listRecords: (className, list) =>
@@ -102,21 +102,18 @@ async function call(
     signal,
     idempotent,
     beforeSend,
+    isPatient: options.isPatient,
     priority: options.priority ?? "call",
     timeoutMs: options.timeoutMs ?? settings.callTimeoutMs,
   });
 }
 
-async function currentSession({
-  session,
-  settings: { clock, callTimeoutMs },
-}: XapiComponents): Promise<string> {
-  const deadline = createDeadline(clock, "login", callTimeoutMs, undefined);
-  try {
-    return (await session.ready(deadline.signal)).session;
-  } finally {
-    deadline.release();
-  }
+async function currentSession(
+  { sessionWait, settings: { callTimeoutMs: timeoutMs } }: XapiComponents,
+  { method = "login", ...more }: Parameters<Xapi["session"]>[0] = {},
+): Promise<string> {
+  const waiting = { ...more, method, timeoutMs };
+  return (await awaitSession(sessionWait, waiting)).session;
 }
 
 /** A caller that takes a token waits for its events: the stream polls without the usual delay. */

@@ -59,8 +59,8 @@ export class DelegatingXapi implements Xapi {
     return this.xapi.watchTask(task, options);
   }
 
-  session() {
-    return this.xapi.session();
+  session(call?: Parameters<Xapi["session"]>[0]) {
+    return this.xapi.session(call);
   }
 
   endSession(session: string, signal: AbortSignal) {

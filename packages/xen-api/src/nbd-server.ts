@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Socket } from "node:net";
 import type { XapiComponents } from "./components.js";
+import { awaitSession } from "./session/await-session.js";
 import { dialUnencrypted } from "./http/dial.js";
 import type { NbdAddress } from "./xapi.js";
 
@@ -18,12 +19,14 @@ export function parseNbdUrl(url: string): NbdAddress | undefined {
   return { address: host.replace(/^\[(.+)\]$/, "$1"), port: Number(port), vdi };
 }
 
-/** See Xapi.nbdSocket. @throws XoError NOT_CONNECTED, UNREACHABLE */
+/** See Xapi.nbdSocket. @throws XoError NOT_CONNECTED, CALL_NOT_SENT, UNREACHABLE */
 export async function listenForNbd(
-  { session, dialer }: XapiComponents,
+  { sessionWait, dialer }: XapiComponents,
   server: NbdAddress,
 ): Promise<string | undefined> {
-  const { address } = await session.ready();
+  const { address } = await awaitSession(sessionWait, {
+    method: toUrl(server),
+  });
   if (dialer.viaOf(address) === undefined) return undefined;
   return dialer.listenTo(toUrl(server), `${server.address}:${server.port}`);
 }

@@ -54,7 +54,7 @@ export interface XapiOptions {
   /** Time limit of the call that checks a silent coordinator, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
   readonly probeTimeoutMs?: number;
   /**
-   * Time after which an action that was sent ends with RESULT_UNKNOWN if its pool cannot be reached any more, in
+   * Time after which a call ends with CALL_NOT_SENT if its pool cannot be reached, and an action that was sent with RESULT_UNKNOWN, in
    * ms: from then on only the log reports that it has arrived. Default 60,000.
    */
   readonly unreachableMs?: number;

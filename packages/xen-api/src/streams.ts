@@ -15,7 +15,7 @@ import { readHead } from "./http/read-head.js";
 import { requestHead } from "./http/request-head.js";
 import type { ResponseHead } from "./http/response-head.js";
 import { upload } from "./http/upload.js";
-import type { XapiSession } from "./session/xapi-session.js";
+import { awaitSession, type SessionWait } from "./session/await-session.js";
 import type {
   PutStreamOptions,
   StreamAnswer,
@@ -37,21 +37,20 @@ interface Handler {
 
 /** XAPI's HTTP handlers: exports, imports, consoles. */
 export class Streams {
-  readonly #session: XapiSession;
+  readonly #wait: SessionWait;
   readonly #dialer: Pick<Dialer, "dial" | "listen">;
   readonly #clock: MonotonicClock;
   readonly #isMember: (address: Address) => Promise<boolean>;
 
   /** @param isMember is this the address of a known host of the pool? */
   constructor(
-    session: XapiSession,
+    wait: SessionWait,
     dialer: Pick<Dialer, "dial" | "listen">,
-    clock: MonotonicClock,
     isMember: (address: Address) => Promise<boolean>,
   ) {
-    this.#session = session;
+    this.#wait = wait;
     this.#dialer = dialer;
-    this.#clock = clock;
+    this.#clock = wait.clock;
     this.#isMember = isMember;
   }
 
@@ -170,8 +169,14 @@ export class Streams {
     query = {},
     task,
     host,
+    signal,
+    isPatient,
   }: StreamOptions): Promise<Handler> {
-    const { session, address } = await this.#session.ready();
+    const { session, address } = await awaitSession(this.#wait, {
+      method: path,
+      signal,
+      ...(isPatient === undefined ? {} : { isPatient }),
+    });
     const member = host === undefined ? address : siblingAddress(address, host);
     if (member === undefined || !path.startsWith("/")) {
       const reason = `no such handler: ${host ?? ""}${path}`;

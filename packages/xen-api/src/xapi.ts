@@ -36,8 +36,16 @@ export interface PoolIdentity {
   readonly uuid: string;
 }
 
+/** How long a call waits for a connection before it is sent. */
+export interface WaitOptions {
+  /**
+   * Up to its time limit. Default: for `unreachableMs` if the pool cannot be reached, so that a user learns about it: nothing was done.
+   */
+  readonly isPatient?: boolean;
+}
+
 /** For a caller that may have lost the right to act while the call waited. */
-export interface SendOptions {
+export interface SendOptions extends WaitOptions {
   /**
    * Called immediately before the request is sent, each time that it is; if it throws, nothing is sent, and the call rejects with that error.
    * @param session the reference of its session, a secret
@@ -143,7 +151,7 @@ export type XapiEvents =
     }
   | { readonly kind: "lost"; readonly reason: LostReason };
 
-export interface StreamOptions {
+export interface StreamOptions extends WaitOptions {
   /** Path of the handler, such as `/export`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -233,10 +241,11 @@ export interface Xapi {
   ): Promise<unknown>;
   /**
    * Waits for a session.
+   * @param call for which it is needed
    * @returns its reference, a secret; calls may use another one later
-   * @throws XoError NOT_CONNECTED, CALL_TIMEOUT, CLOSED
+   * @throws XoError NOT_CONNECTED, CALL_NOT_SENT, CLOSED
    */
-  session(): Promise<string>;
+  session(call?: WaitOptions & { readonly method?: string }): Promise<string>;
   /**
    * Waits until the tasks of a session have ended, and logs it out: XAPI refuses requests of it that arrive later, before it
    * creates their tasks. Resolves at once if the session does not exist.

@@ -95,7 +95,8 @@ t.test("tasks of pools are parts of their operation", async (t) => {
   t.equal(objects.get("v").xapi, xapi, "without a task it is not tracked");
   t.equal(objects.forTask(untrackedTask).get("v").xapi, xapi);
   const tracked = objects.forTask(work);
-  t.equal(tracked.untracked.get("v").xapi, xapi);
+  const { xapi: untracked } = tracked.untracked.get("v");
+  t.notOk(untracked instanceof TrackedXapi, "what cleans up is not cancelled");
   const call = tracked.get("v").xapi.callAsync("VM.copy", []);
   const failed = t.rejects(call, { code: "ABORTED" });
   t.equal(tracked.get("v").xapi.label, "pool");
@@ -135,6 +136,43 @@ t.test("a task is tracked after other tasks have ended", async (t) => {
   });
   t.equal(objects.get("v").xapi, xapi);
 });
+
+t.test(
+  "a task gives up early at a pool that cannot be reached only as long as it has not begun",
+  async (t) => {
+    const { tasks } = setUp(t);
+    const waits: unknown[] = [];
+    const note = async (options: { readonly isPatient?: boolean }) => {
+      waits.push(options.isPatient === true);
+      return "OpaqueRef:session";
+    };
+    const objects = objectsOn({
+      label: "pool",
+      session: note,
+      call: (_method: string, _params: unknown, options: object) =>
+        note(options),
+      callAsync: (_method: string, _params: unknown, options: object) =>
+        note(options),
+    } as unknown as Xapi);
+    const { work } = await begin(tasks);
+    const { xapi } = objects.forTask(work).get("v");
+    await xapi.call("VM.set_name_label", []);
+    await xapi.callAsync("VM.start", []);
+    t.same(waits.splice(0), [false, false, false], "session and call");
+    await xapi.call("VM.set_name_label", []);
+    await xapi.callAsync("VM.start", []);
+    t.same(waits.splice(0), [true, true, true], "it would stop midway");
+    const { work: bulk } = await begin(tasks);
+    await bulk.part("vm.start v", async (part) =>
+      objects.forTask(part).get("v").xapi.callAsync("VM.start", []),
+    );
+    t.same(waits.splice(0), [true, true], "one of many");
+    const { work: other } = await begin(tasks);
+    const { untracked } = objects.forTask(other);
+    await untracked.get("v").xapi.call("VM.destroy", []);
+    t.same(waits, [true], "cleanup");
+  },
+);
 
 t.test("a subtask does not report a reference as its result", async (t) => {
   const { tasks } = setUp(t);

@@ -46,6 +46,7 @@ export async function callActing(
       signal,
       priority,
       idempotent: false,
+      isPatient: options.isPatient,
       timeoutMs: timeoutMs ?? settings.callTimeoutMs,
       // The caller knows how long it takes.
       startTimeoutMs: timeoutMs,

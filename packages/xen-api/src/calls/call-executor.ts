@@ -13,6 +13,7 @@ import { addressName, type Address } from "../http/address.js";
 import type { Dialer } from "../http/dialer.js";
 import { createDeadline } from "../rpc/deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
+import { awaitSession } from "../session/await-session.js";
 import { toXapiError } from "../session/login.js";
 import { isReadingMethod } from "./method-policy.js";
 import { afterFailedCall, type CallDecision } from "../rpc/retry-policy.js";
@@ -51,6 +52,8 @@ export interface CallRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** False: a failure is reported to the session, but the call is not retried. Default true. */
   readonly isRetried?: boolean;
+  /** Waits for a session until its time limit, also while the pool cannot be reached. Default: unless its priority is "call". */
+  readonly isPatient?: boolean | undefined;
   /** Overrides the transport of the session. */
   readonly transport?: Transport | undefined;
   /** A blocking call such as event.from: bypasses the queue. */
@@ -77,7 +80,7 @@ export interface CallExecutorOptions {
    * coordinator answers at all, in ms.
    */
   readonly patienceMs: number;
-  /** Time after which a call that acts is given up while there is no session, in ms. */
+  /** Time after which a call is given up while there is no session, in ms. */
   readonly unreachableMs: number;
   /** Aborted when the client is disconnected: nothing is sent from then on. */
   readonly closing: AbortSignal;
@@ -138,12 +141,7 @@ export class CallExecutor {
       request.onBatch?.(batch);
     };
     for (let attempt = 0; ; attempt++) {
-      let connected: Connected;
-      try {
-        connected = await this.#options.session.ready(signal);
-      } catch (error) {
-        throw this.#notSent(request, error);
-      }
+      const connected = await this.#awaitSession(request, signal);
       try {
         return await this.#attempt(
           { ...request, onBatch, signal },
@@ -167,17 +165,16 @@ export class CallExecutor {
     }
   }
 
-  /** @returns CALL_NOT_SENT if there was no session within the time limit, otherwise the error */
-  #notSent({ method, timeoutMs }: CallRequest, error: unknown): unknown {
-    if (!(error instanceof XoError) || error.code !== "CALL_TIMEOUT")
-      return error;
-    const { session, label } = this.#options;
-    const reason = session.failure?.message ?? "no response to the login";
-    return new XoError(
-      "CALL_NOT_SENT",
-      { method, pool: label, ms: timeoutMs, reason },
-      session.failure,
-    );
+  #awaitSession(
+    { method, timeoutMs, priority, isPatient }: CallRequest,
+    signal: AbortSignal,
+  ): Promise<Connected> {
+    return awaitSession(this.#options, {
+      method,
+      timeoutMs,
+      signal,
+      isPatient: isPatient ?? priority !== "call",
+    });
   }
 
   async #attempt(

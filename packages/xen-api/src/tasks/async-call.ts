@@ -45,6 +45,8 @@ async function destroyTask(
       params: [ref],
       priority: "call",
       timeoutMs: settings.callTimeoutMs,
+      // No caller waits, and the task would stay.
+      isPatient: true,
     });
   try {
     await keepUntil;

@@ -196,6 +196,7 @@ async function send(
     timeoutMs: settings.callTimeoutMs,
     signal,
     beforeSend: options.beforeSend,
+    isPatient: options.isPatient,
     onUnanswered: once(options.onUnanswered),
     headers: toHeaders(options.marks),
   });

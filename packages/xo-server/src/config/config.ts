@@ -262,7 +262,7 @@ const Xapi = section("Connections to pools (XAPI).", {
   ),
   unreachableMs: milliseconds(
     60_000,
-    "An action that was sent to a pool that cannot be reached any more ends with RESULT_UNKNOWN after this time, in ms; the log reports it if it has arrived. Its answer is waited for while the pool is reached.",
+    "A call to a pool that cannot be reached ends with CALL_NOT_SENT after this time, in ms, and an action that was sent to it before with RESULT_UNKNOWN; the log reports it if it has arrived. Tasks that have begun, bulk operations and jobs wait for callTimeoutMs. An answer is waited for while the pool is reached.",
   ),
   maxConcurrentCalls: count(
     8,

@@ -37,6 +37,8 @@ export interface CallOrigin {
   readonly task?: TaskContext | undefined;
   /** Of calls without a task: nothing is sent when another server has it. Absent: they do not depend on a lease. */
   readonly lease?: HeldLease | undefined;
+  /** Of calls without a task: see TaskContext. */
+  readonly isPatient?: boolean;
   /** The parent of the spans of XAPI calls. */
   readonly span?: Span | undefined;
   /** See ofPool. */
@@ -54,6 +56,7 @@ export class PoolObjects {
   readonly #task: TaskContext | undefined;
   readonly #span: Span | undefined;
   readonly #lease: HeldLease | undefined;
+  readonly #isPatient: boolean;
   /** Id of a pool; see ofPool. */
   readonly #only: string | undefined;
   /** The last object found: checks of rights and the handler read the same one. */
@@ -62,7 +65,7 @@ export class PoolObjects {
   constructor(
     catalog: CatalogPart,
     pools: PoolsPart,
-    { task, span, lease, only }: CallOrigin = {},
+    { task, span, lease, only, isPatient = false }: CallOrigin = {},
     loading: Loading = loaded,
   ) {
     this.#catalog = catalog;
@@ -72,6 +75,7 @@ export class PoolObjects {
     this.#task = task?.taskId === undefined ? undefined : task;
     this.#span = span;
     this.#lease = lease;
+    this.#isPatient = isPatient;
     this.#only = only;
   }
 
@@ -91,7 +95,7 @@ export class PoolObjects {
     const lease = this.#task?.lease;
     return this.#task === undefined
       ? this
-      : this.#from({ span: this.#span, lease });
+      : this.#from({ span: this.#span, lease, isPatient: true });
   }
 
   /**
@@ -101,7 +105,8 @@ export class PoolObjects {
    */
   ofPool(only: string): PoolObjects {
     const [task, span, lease] = [this.#task, this.#span, this.#lease];
-    return this.#from({ task, span, lease, only });
+    const isPatient = this.#isPatient;
+    return this.#from({ task, span, lease, isPatient, only });
   }
 
   #from(origin: CallOrigin): PoolObjects {
@@ -180,6 +185,8 @@ export class PoolObjects {
         : new TracedXapi(connection, pool, this.#span);
     if (this.#task !== undefined)
       return new TrackedXapi(xapi, pool, this.#task);
-    return this.#lease === undefined ? xapi : new FencedXapi(xapi, this.#lease);
+    return this.#lease === undefined && !this.#isPatient
+      ? xapi
+      : new FencedXapi(xapi, this.#lease);
   }
 }

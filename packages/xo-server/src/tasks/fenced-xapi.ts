@@ -27,6 +27,11 @@ export class FencedXapi extends DelegatingXapi {
     this.#lease = lease;
   }
 
+  /** Cleanup waits longer for a pool that cannot be reached. */
+  protected get isPatient(): boolean {
+    return true;
+  }
+
   override call(
     method: string,
     params?: readonly unknown[],
@@ -48,11 +53,17 @@ export class FencedXapi extends DelegatingXapi {
   }
 
   override getStream(options: StreamOptions) {
-    return this.#sendStream(() => this.xapi.getStream(options));
+    const { isPatient } = this;
+    return this.#sendStream(() =>
+      this.xapi.getStream({ isPatient, ...options }),
+    );
   }
 
   override putStream(body: Readable, options: PutStreamOptions) {
-    return this.#sendStream(() => this.xapi.putStream(body, options));
+    const { isPatient } = this;
+    return this.#sendStream(() =>
+      this.xapi.putStream(body, { isPatient, ...options }),
+    );
   }
 
   /**
@@ -75,7 +86,10 @@ export class FencedXapi extends DelegatingXapi {
           isOtherSession = session !== undefined && session !== used;
           if (isOtherSession) throw new XoError("ABORTED", { what: "sending" });
         };
-        const result = await sendCommand(lease, check, send);
+        const { isPatient } = this;
+        const result = await sendCommand(lease, check, (sending, onAnswer) =>
+          send({ isPatient, ...sending }, onAnswer),
+        );
         if (lease?.isLost !== true) return result;
       } catch (error) {
         if (lease?.isLost === true) return new Promise<never>(() => undefined);

@@ -22,6 +22,11 @@ export interface TaskContext {
   readonly lease?: HeldLease | undefined;
   /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
+  /**
+   * Calls wait longer for a pool that cannot be reached: this is one of many calls of a larger task, or a task that has begun
+   * and would stop midway.
+   */
+  readonly isPatient?: boolean;
   /** @param fraction 0 to 1; without a call, the progress is that of the running part */
   progress(fraction: number): void;
   info(message: string, data?: object): void;

@@ -89,6 +89,10 @@ export class TaskNode implements TaskContext {
     return this.#options.wholeId ?? this.id;
   }
 
+  get isPatient(): boolean {
+    return this.#options.wholeId !== undefined || this.#parts.size > 0;
+  }
+
   get lease(): HeldLease | undefined {
     return this.#options.lease;
   }

@@ -27,11 +27,17 @@ export class TrackedXapi extends FencedXapi {
     this.#task = task;
   }
 
+  protected override get isPatient(): boolean {
+    return this.#task.isPatient === true;
+  }
+
   override callAsync(
     method: string,
     params?: readonly unknown[],
     options?: AsyncCallOptions,
   ): Promise<unknown> {
+    // Before this call is a part of the task itself.
+    const { isPatient } = this;
     const object = objectOfParams(params);
     return this.#task.runXapiTask(
       `XAPI: ${method}`,
@@ -46,6 +52,7 @@ export class TrackedXapi extends FencedXapi {
             this.xapi.callAsync(method, params, {
               ...withPart(part, options),
               ...sending,
+              isPatient,
               onUnanswered: (via) => {
                 part.warn(
                   `no answer, and the pool is reached through ${via} now: the request may have been lost. It is waited for, at most two minutes, as it may still arrive`,
@@ -58,7 +65,7 @@ export class TrackedXapi extends FencedXapi {
               keepUntil: log.persisted,
               marks: marksOf(part),
             }),
-          () => this.#record(log),
+          () => this.#record(log, { method, isPatient }),
         ),
     );
   }
@@ -80,8 +87,11 @@ export class TrackedXapi extends FencedXapi {
    * session, so that a command that arrives late is not executed.
    * @returns the session; no other may be used
    */
-  async #record(log: XapiTaskLog): Promise<string> {
-    const session = await this.xapi.session();
+  async #record(
+    log: XapiTaskLog,
+    call: Parameters<Xapi["session"]>[0],
+  ): Promise<string> {
+    const session = await this.xapi.session(call);
     await log.begin(session);
     return session;
   }
