@@ -20,16 +20,24 @@ import type { HeldLease } from "../cluster/held-lease.js";
  */
 export class FencedXapi extends DelegatingXapi {
   readonly #lease: HeldLease | undefined;
+  readonly #isPatient: () => boolean;
 
-  /** @param lease absent: there is only one server */
-  constructor(xapi: Xapi, lease: HeldLease | undefined) {
+  /**
+   * @param lease absent: there is only one server
+   * @param isPatient see WaitOptions. Default: always, for cleanup.
+   */
+  constructor(
+    xapi: Xapi,
+    lease: HeldLease | undefined,
+    isPatient: () => boolean = () => true,
+  ) {
     super(xapi);
     this.#lease = lease;
+    this.#isPatient = isPatient;
   }
 
-  /** Cleanup waits longer for a pool that cannot be reached. */
   protected get isPatient(): boolean {
-    return true;
+    return this.#isPatient();
   }
 
   override call(

@@ -22,13 +22,9 @@ export class TrackedXapi extends FencedXapi {
 
   /** @param pool id of the pool connection */
   constructor(xapi: Xapi, pool: string, task: TaskContext) {
-    super(xapi, task.lease);
+    super(xapi, task.lease, () => task.isPatient === true);
     this.#pool = pool;
     this.#task = task;
-  }
-
-  protected override get isPatient(): boolean {
-    return this.#task.isPatient === true;
   }
 
   override callAsync(
