@@ -93,7 +93,7 @@ export class Adoptions {
 
   /**
    * Makes another server the owner of the pending tasks and runs of a server, in
-   * one transaction.
+   * one transaction. What it has published about its load balancers is deleted.
    * @param fences leases on the tasks of both servers
    * @throws XoError LEASE_LOST, STORE_UNAVAILABLE
    */
@@ -117,6 +117,11 @@ export class Adoptions {
         .where("owner", "=", from)
         .where("status", "=", "pending")
         .returning("id")
+        .execute();
+      // A pool whose load balancer is off is not published again by another server.
+      await unit.sql
+        .deleteFrom("balancer_watches")
+        .where("owner", "=", from)
         .execute();
       return { tasks: tasks.map(toTask), runs: runs.map(({ id }) => id) };
     });

@@ -90,7 +90,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     "runs of a server that ended are interrupted or adopted",
     async (t) => {
       const { stores, bench, addJob } = await createJob(t, harness);
-      const { jobRuns, adoptions, leases, tasks } = stores[0]!;
+      const { jobRuns, adoptions, leases, tasks, balancerWatches } = stores[0]!;
       const begin = async (owner: string) =>
         (await jobRuns.begin({ jobId: await addJob(), jobName: "k", owner }))!
           .id;
@@ -112,6 +112,8 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       await leases.take("server/other", as("other"), 600_000);
       t.same(await adoptions.listOrphanOwners("me"), ["gone"]);
       const fences = [(await leases.take("server/gone", as("me"), 0))!];
+      for (const owner of ["gone", "other"])
+        await balancerWatches.put({ pool: owner, owner, state: "migrating" });
       const pending = await adoptions.listPending("gone");
       t.same(pending.tasks, ["t"]);
       t.same(pending.runs.toSorted(), [left, resumed].toSorted());
@@ -122,6 +124,11 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       );
       t.same(adopted.runs.toSorted(), [left, resumed].toSorted());
       t.same(await adoptions.listOrphanOwners("me"), []);
+      t.match(
+        await balancerWatches.list(),
+        [{ owner: "other" }],
+        "its load balancers are not shown any more",
+      );
       bench.clock.advance(60_000);
       const found = await jobRuns.interrupt({ ids: adopted.runs }, [resumed]);
       t.same(

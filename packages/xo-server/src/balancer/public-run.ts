@@ -1,4 +1,5 @@
 import type { BalancerRun } from "@xo-server/store";
+import { movesOf } from "./interrupted-runs.js";
 import { recordOf } from "./stored-json.js";
 import { isVisible, type MaySee } from "./visible-vms.js";
 import { stopMessage } from "./public-reason.js";
@@ -30,7 +31,10 @@ export interface PublicRun
 /** @param maySee migrations of other VMs are left out and counted */
 export function toPublicRun(run: BalancerRun, maySee: MaySee): PublicRun {
   const { id, pool, status, startedAt, endedAt, taskId } = run;
-  const { gain, stopped, figuresAfter, reason, ...record } = recordOf(run);
+  const { gain, stopped, figuresAfter, reason, ...record } = {
+    ...recordOf(run),
+    moves: movesOf(run),
+  };
   const isComplete = status === "success" || status === "dry-run";
   const stop = stopOf(run);
   const isSeen = ({ vm }: MoveRecord) => isVisible(vm, maySee);

@@ -126,8 +126,15 @@ function isAutomaticDryRun(run: BalancerRun): boolean {
 }
 
 function hasStarted({ status }: MoveRecord): boolean {
-  return status === "migrating" || status === "done" || status === "failed";
+  return STARTED.has(status);
 }
+
+const STARTED: ReadonlySet<MoveRecord["status"]> = new Set([
+  "migrating",
+  "done",
+  "failed",
+  "interrupted",
+]);
 
 function endOf({ startedAt, endedAt = startedAt }: BalancerRun): number {
   return endedAt;

@@ -1,14 +1,18 @@
 import type { Action, BalancePlan, HostFigures } from "@xo-server/placement";
 import type { Policy } from "./policy.js";
 
-/** planned: part of a dry run. waiting: not started yet. skipped: will not be started. */
+/**
+ * planned: part of a dry run. waiting: not started yet. skipped: will not be started. interrupted: in progress when
+ * its server ended, and its outcome is not known.
+ */
 export type MoveStatus =
   | "planned"
   | "waiting"
   | "migrating"
   | "done"
   | "failed"
-  | "skipped";
+  | "skipped"
+  | "interrupted";
 
 export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   readonly vm: string;

@@ -1,7 +1,8 @@
 import type { Logger } from "../log/logger.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import { Adoption } from "../recovery/adoption.js";
-import { Recovery, runsOf } from "../recovery/recovery.js";
+import { endInterruptedRun } from "../balancer/interrupted-runs.js";
+import { isHandedOn, Recovery, runsOf } from "../recovery/recovery.js";
 import { stopOrphansOf } from "../rolling/orphans.js";
 import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import type { StartedServices } from "./start-services.js";
@@ -34,7 +35,10 @@ export function startBackground(
       const [runId] = runsOf([{ task }]);
       if (runId !== undefined) await runs.interrupt({ ids: [runId] }, []);
       const orphans = { objects, clock, settings: store.settings, records };
-      return stopOrphansOf(task.node, error, untilReady, orphans);
+      const ended = await stopOrphansOf(task.node, error, untilReady, orphans);
+      if (!isHandedOn(error))
+        await endInterruptedRun(task, untilReady, { store, objects, clock });
+      return ended;
     },
   });
   stops.push("tasks under way", () => tasks.suspendAll());

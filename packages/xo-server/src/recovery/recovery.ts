@@ -259,7 +259,7 @@ export class Recovery {
 }
 
 /** Whether the next start of the server, or another one, continues the task. */
-function isHandedOn(error: Error): boolean {
+export function isHandedOn(error: Error): boolean {
   return (
     error instanceof XoError &&
     (error.code === "CLOSED" || error.code === "TASK_TAKEN_OVER")

@@ -1,5 +1,6 @@
 import t from "tap";
 import { balancerUser } from "../../src/balancer/execute-migration.js";
+import { toPublicRun } from "../../src/balancer/public-run.js";
 import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
 const cause = {
@@ -53,6 +54,14 @@ t.test(
     t.match(await again.history(), [
       { status: "interrupted", moves: [{ status: "migrating" }] },
     ]);
+    const [shown] = (await again.balancer.history(POOL, {})).runs.map((run) =>
+      toPublicRun(run, undefined),
+    );
+    t.match(
+      shown,
+      { status: "interrupted", moves: [{ status: "interrupted" }] },
+      "clients see no migration in progress",
+    );
     pool.vms.get("x")!.operations = [];
     await bench.pass(2 * MINUTE);
     t.same(bench.policies.at(-1)?.excluded, ["x"]);

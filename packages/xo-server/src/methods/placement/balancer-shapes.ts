@@ -119,7 +119,7 @@ const Move = Type.Object({
   }),
   status: Type.Enum([
     ...["planned", "waiting", "migrating"],
-    ...["done", "failed", "skipped"],
+    ...["done", "failed", "skipped", "interrupted"],
   ]),
   startedAt: optionalTime,
   endedAt: optionalTime,

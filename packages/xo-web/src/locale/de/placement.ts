@@ -375,6 +375,7 @@ export const placement: Messages["placement"] = {
       done: "Migriert",
       failed: "Fehlgeschlagen",
       skipped: "Übersprungen",
+      interrupted: "Unterbrochen",
     },
     by: "von {user}",
     byItself: "automatisch",

@@ -358,6 +358,7 @@ export const placement = {
       done: "Migrated",
       failed: "Failed",
       skipped: "Skipped",
+      interrupted: "Interrupted",
     },
     by: "by {user}",
     byItself: "automatic",

@@ -17,7 +17,8 @@ export type MoveStatus =
   | "migrating"
   | "done"
   | "failed"
-  | "skipped";
+  | "skipped"
+  | "interrupted";
 
 interface Failure {
   readonly code: string;
@@ -84,6 +85,7 @@ const moveTones: Readonly<Record<MoveStatus, string>> = {
   done: "good",
   failed: "bad",
   skipped: "warn",
+  interrupted: "warn",
 };
 
 /** CSS tone of a run's badge. */
