@@ -10,6 +10,7 @@ import { loadConfig } from "../src/config/load-config.js";
 import { alarmOperations } from "../src/methods/monitoring/alarm.js";
 import { alarmRuleOperations } from "../src/methods/monitoring/alarm-rule.js";
 import type { Privilege } from "../src/rights/privilege.js";
+import type { AlarmServers } from "../src/alarms/server-watcher.js";
 import type { ReadServerMetric } from "../src/alarms/server-metrics.js";
 import type { PoolState } from "../src/status/status.js";
 import { FakeClock } from "./fake-clock.js";
@@ -26,6 +27,8 @@ export interface BenchOptions {
   /** States of pools at the start. Default: the pool `p` is connected. */
   readonly states?: Map<string, PoolState>;
   readonly readServerMetric?: ReadServerMetric;
+  /** Default: there is only one server. */
+  readonly servers?: AlarmServers;
   readonly users?: Readonly<Record<string, readonly Privilege[]>>;
 }
 
@@ -132,6 +135,7 @@ async function createAlarms(t: Test, options: BenchOptions, clock: FakeClock) {
     clock,
     mail: { ...config.mail, ...parseMail(options.yaml) },
     readServerMetric: options.readServerMetric ?? (async () => NaN),
+    servers: options.servers,
     pageUrl: () => "https://xo.example/",
     listPools: () =>
       Array.from(

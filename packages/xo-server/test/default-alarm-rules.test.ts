@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { serverMetrics } from "../src/alarms/server-metrics.js";
-import { startAlarmBench } from "./alarm-bench.js";
+import { startAlarmBench, type BenchOptions } from "./alarm-bench.js";
 import { startHookSink } from "./hook-sink.js";
 import { startTestServer } from "./test-server.js";
 
@@ -98,6 +98,50 @@ t.test("metrics of the server raise and clear alarms", async (t) => {
     t.match(JSON.stringify(value), /server/);
   }
 });
+
+t.test(
+  "of several servers each raises and clears the alarm of its own disk only",
+  async (t) => {
+    const running = new Set(["xo1", "xo3"]);
+    const isRunning = (name: string) => running.has(name);
+    const disks: Record<string, number> = { xo1: 0.5, xo3: 0.95 };
+    const start = (self: string, more: BenchOptions = {}) =>
+      startAlarmBench(t, {
+        ...more,
+        servers: { self, isRunning },
+        readServerMetric: async () => disks[self]!,
+      });
+    const full = await start("xo3");
+    const on = { kind: "statistic", type: "server", metric: "disk.usage" };
+    await full.create({
+      name: "disk",
+      on: { ...on, comparison: ">", threshold: 0.9, clearsAt: 0.8 },
+      forSeconds: 0,
+    });
+    const { folder, clock } = full;
+    await full.pass(11_000);
+    const other = await start("xo1", { folder, clock });
+    const open = async () =>
+      (await other.list())
+        .filter(({ endedAt }) => endedAt === undefined)
+        .map(({ name }) => name);
+    const minutes = async (count: number) => {
+      for (let i = 0; i < count; i++) await other.pass(60_000);
+    };
+    await minutes(12);
+    t.same(await open(), ["xo3"], "another server was started");
+    disks["xo1"] = 0.95;
+    await minutes(1);
+    t.same((await open()).toSorted(), ["xo1", "xo3"]);
+    disks["xo1"] = 0.5;
+    await minutes(1);
+    t.same(await open(), ["xo3"]);
+    await full.stop();
+    running.delete("xo3");
+    await minutes(12);
+    t.same(await open(), [], "a server that does not run any more");
+  },
+);
 
 t.test("the process reads its own disk and memory", async (t) => {
   const { createServerMetrics } =

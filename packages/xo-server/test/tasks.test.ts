@@ -3,6 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import t from "tap";
 import type { TaskChange } from "../src/tasks/task-changes.js";
 import { TaskChangeQueue } from "../src/tasks/task-change-queue.js";
+import { TrackedXapi } from "../src/tasks/tracked-xapi.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
 import { setUp, begin, ada, objectsOn, settle, admin } from "./begun-tasks.js";
 

@@ -34,7 +34,7 @@ import { toAlarmRule, type AlarmRule } from "./alarm-rule.js";
 import { RuleState } from "./rule-state.js";
 import { createNoticeDescriber } from "./notice-describer.js";
 import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
-import { ServerWatcher } from "./server-watcher.js";
+import { ServerWatcher, type AlarmServers } from "./server-watcher.js";
 
 /** Rules with at least this duration accept metrics that are up to a minute old. */
 const LONG_DURATION_SECONDS = 300;
@@ -51,6 +51,8 @@ export interface AlarmsOptions {
   readonly listPools: () => readonly PoolSummary[];
   readonly mail: Config["mail"];
   readonly readServerMetric: ReadServerMetric;
+  /** Absent: there is only one server. */
+  readonly servers?: AlarmServers | undefined;
   /** URL of the page, for links in notices; ends with a slash. */
   readonly pageUrl: () => string | undefined;
   readonly clock: WallClock;
@@ -268,6 +270,7 @@ export class Alarms {
         if (on.kind === "statistic" && on.type === SERVER_TYPE)
           return ServerWatcher.start(on, state, {
             read: this.#options.readServerMetric,
+            servers: this.#options.servers,
             clock,
           });
         return ObjectWatcher.start(on, state, {

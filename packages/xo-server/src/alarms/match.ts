@@ -29,8 +29,8 @@ export interface MatchHandler {
   occurred(match: Match, at: number): void;
 }
 
-/** State of an alarm whose object does not match now. */
-export type UnmatchedState = "ended" | "unknown";
+/** State of an alarm whose object does not match now. elsewhere: another server evaluates it. */
+export type UnmatchedState = "ended" | "unknown" | "elsewhere";
 
 /** Evaluates a condition continuously. */
 export interface ConditionWatcher {

@@ -248,9 +248,11 @@ export class RuleState implements MatchHandler {
         match.pool === undefined || this.#options.isCurrent(match.pool);
       // Time during which the pool is disconnected does not count.
       if (!isConnected) this.#unknownSince.set(key, now);
-      const isTooLong = isConnected && now - since >= UNMEASURED_MS;
-      if (isTooLong || this.#unmatchedState(key, match) === "ended")
-        this.#clear(key);
+      const state = this.#unmatchedState(key, match);
+      if (state === "elsewhere") this.#unknownSince.set(key, now);
+      const isTooLong =
+        isConnected && state === "unknown" && now - since >= UNMEASURED_MS;
+      if (isTooLong || state === "ended") this.#clear(key);
       else this.#markUnknown(key);
     }
   }

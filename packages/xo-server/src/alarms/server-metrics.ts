@@ -33,6 +33,18 @@ export const serverMetrics = [
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
+/** Metrics of which each server of a database has its own value. */
+const OWN_METRICS: ReadonlySet<string> = new Set<ServerMetric>([
+  "disk.usage",
+  "memory.usage",
+  "certificate.days",
+]);
+
+/** Whether each server of a database has its own value of the metric. */
+export function isOwnMetric(metric: string): boolean {
+  return OWN_METRICS.has(metric);
+}
+
 /** Whether the metric is one of the server itself, not of an object. */
 export function isServerMetric(metric: string): metric is ServerMetric {
   return (serverMetrics as readonly string[]).includes(metric);

@@ -8,6 +8,7 @@ import type {
 } from "./match.js";
 import type { StatisticCondition } from "./alarm-rule.js";
 import {
+  isOwnMetric,
   SERVER_TYPE,
   type ExplainedValue,
   type ReadServerMetric,
@@ -15,11 +16,22 @@ import {
 } from "./server-metrics.js";
 
 const CHECK_MS = 10_000;
-/** Key and name of the server in alarms. */
+/** Key and name in alarms of what is the same for all servers of the database. */
 const SERVER = "xo-server";
+/** Start of the key of what each server has for itself; its name follows. */
+const OWN = "xo-server ";
+
+/** This server among those of the database. */
+export interface AlarmServers {
+  readonly self: string;
+  /** Whether another server runs. */
+  readonly isRunning: (name: string) => boolean;
+}
 
 export interface ServerWatcherOptions {
   readonly read: ReadServerMetric;
+  /** Absent: there is only one server. */
+  readonly servers?: AlarmServers | undefined;
   readonly clock: WallClock;
 }
 
@@ -28,6 +40,8 @@ export class ServerWatcher implements ConditionWatcher {
   readonly #condition: StatisticCondition;
   readonly #handler: MatchHandler;
   readonly #options: ServerWatcherOptions;
+  readonly #key: string;
+  readonly #name: string;
   #timer: unknown;
   #isStopped = false;
 
@@ -39,6 +53,9 @@ export class ServerWatcher implements ConditionWatcher {
     this.#condition = condition;
     this.#handler = handler;
     this.#options = options;
+    const isOwn = isOwnMetric(condition.metric);
+    this.#name = (isOwn ? options.servers?.self : undefined) ?? SERVER;
+    this.#key = this.#name === SERVER ? SERVER : `${OWN}${this.#name}`;
   }
 
   /** Compares the first value before it resolves. */
@@ -52,8 +69,13 @@ export class ServerWatcher implements ConditionWatcher {
     return watcher;
   }
 
-  unmatchedState(): UnmatchedState {
-    return "ended";
+  /** The disk of another server is none of this one's; what a server has left that does not run any more ends later. */
+  unmatchedState(key: string): UnmatchedState {
+    const { servers } = this.#options;
+    if (servers === undefined || key === this.#key || !key.startsWith(OWN))
+      return "ended";
+    const name = key.slice(OWN.length);
+    return servers.isRunning(name) ? "elsewhere" : "unknown";
   }
 
   stop(): void {
@@ -70,16 +92,16 @@ export class ServerWatcher implements ConditionWatcher {
     this.#timer = clock.setTimeout(() => void this.#check(), CHECK_MS);
     const { threshold } = this.#condition;
     const match: Match = {
-      key: SERVER,
+      key: this.#key,
       type: SERVER_TYPE,
-      name: SERVER,
+      name: this.#name,
       value,
       ...(text === undefined ? {} : { text }),
     };
     if (this.#isBeyond(value, threshold)) this.#handler.matched(match);
     else if (this.#isBeyond(value, clearThreshold(this.#condition)))
       this.#handler.inHysteresis(match);
-    else this.#handler.cleared(SERVER);
+    else this.#handler.cleared(this.#key);
   }
 
   #isBeyond(value: number, bound: number): boolean {

@@ -24,7 +24,7 @@ export interface StartedAlarms {
 
 export interface AlarmSources {
   readonly store: Store;
-  readonly cluster: Pick<Cluster, "leases" | "isShared">;
+  readonly cluster: Pick<Cluster, "leases" | "isShared" | "self" | "running">;
   readonly objects: Objects;
   readonly listPools: () => readonly PoolSummary[];
   /** In ms since the epoch; undefined: no TLS. */
@@ -52,7 +52,8 @@ export function startAlarms(
 ): StartedAlarms {
   const { config, loggers, clock = wallClock } = options;
   const { queries, catalog } = objects;
-  const { leases, isShared } = cluster;
+  const { leases, isShared, self, running } = cluster;
+  const isRunning = (name: string) => running().includes(name);
   const alarms = new Alarms({
     store,
     sending: { leases, ...(isShared ? { pollMs: SHARED_POLL_MS } : {}) },
@@ -70,6 +71,7 @@ export function startAlarms(
       findLostServers: () => findLostServers(store),
       clock,
     }),
+    ...(isShared ? { servers: { self: self.owner, isRunning } } : {}),
     pageUrl: () => toPageUrl(config),
     logger: loggers.named("xo:alarms"),
   });

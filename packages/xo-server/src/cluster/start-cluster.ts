@@ -37,6 +37,8 @@ export interface Cluster {
   readonly serverLease: () => HeldLease;
   /** Writes the address of this server into the database from now on. */
   readonly announce: (read: () => ServerAddress) => void;
+  /** Names of the running servers that do not leave, as of the last heartbeat. */
+  readonly running: () => readonly string[];
   /** The other running servers that do not leave and can be reached, as of the last heartbeat. */
   readonly peers: () => readonly Peer[];
   /** Time since the last heartbeat that the database has answered, in ms. */
@@ -133,6 +135,7 @@ export async function startCluster({
     announce: (read) => {
       membership.announce(read);
     },
+    running: () => membership.running,
     peers: () => membership.peers,
     databaseSilentMs: () => membership.databaseSilentMs,
     leaseMs,
