@@ -41,6 +41,23 @@ t.test(
     t.equal((await there.fetch("/rest/v0/users")).status, 200, "token of xo1");
     await there.connect(t);
     t.ok(there.query, "signed in by a ticket");
+    await there.query!.until(() => there.query!.total > 0);
+    const [vm] = there.query!.rows;
+    const taken = await there.fetch(
+      `/rest/v0/vms/${String(vm!["id"])}/actions/snapshot?sync=true`,
+      { method: "POST" },
+    );
+    t.equal(taken.status, 201, await taken.clone().text());
+    const { id } = (await taken.json()) as { id: string };
+    const snapshot = await there.fetch(`/rest/v0/vm-snapshots/${id}`);
+    const { name_label: name } = (await snapshot.json()) as {
+      name_label: string;
+    };
+    const date = Date.parse(name.slice(name.lastIndexOf("_") + 1));
+    t.ok(
+      Math.abs(date - Date.now()) < DAY_MS / 2,
+      `${name}: the date of the database`,
+    );
     const back = (await BalancedClient.signIn(ahead.url)).at(right.url);
     t.equal((await back.fetch("/rest/v0/users")).status, 200, "token of xo2");
   },

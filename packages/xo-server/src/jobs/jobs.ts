@@ -187,7 +187,7 @@ export class Jobs {
     if (run.status === "queued") {
       await store.jobRuns.write(runId, {
         status: "aborted",
-        endedAt: Date.now(),
+        endedAt: this.#options.clock.now(),
       });
       return;
     }

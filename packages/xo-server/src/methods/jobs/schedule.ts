@@ -138,8 +138,8 @@ const schedulePreview = defineOperation({
   ),
   result: Type.Array(Type.Number()),
   permission: "admin",
-  handler: ({ cron, timezone, count = 5, from = Date.now() }) =>
-    nextTimes(createTimes(cron, timezone), count, from),
+  handler: ({ cron, timezone, count = 5, from }, { services }) =>
+    nextTimes(createTimes(cron, timezone), count, from ?? services.clock.now()),
 });
 
 const readOperations = [scheduleGetAll, scheduleGet, schedulePreview];

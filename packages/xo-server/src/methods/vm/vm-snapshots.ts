@@ -75,7 +75,11 @@ const vmSnapshot = defineOperation({
         ...options,
       } satisfies PersistedSnapshot);
     return withGrowth(vm, growthOfSnapshot(vm, objects), context, () =>
-      snapshot(objects, vm, { ...options, work: task }),
+      snapshot(objects, vm, {
+        name: `${String(vm.object["name_label"])}_${toDate(context)}`,
+        ...options,
+        work: task,
+      }),
     );
   },
   resume: async (persisted: PersistedSnapshot, { objects }, interrupted) =>
@@ -136,7 +140,7 @@ async function revert(
   const { xapi, ref, object } = snapshot;
   const vm = context.objects.get(String(object["$snapshot_of"]));
   const name = String(vm.object["name_label"]);
-  const before = `${name}_before_revert_${now()}`;
+  const before = `${name}_before_revert_${toDate(context)}`;
   const { objects } = context;
   const growth = growthOfRevert(vm, snapshot, { objects, snapshotBefore });
   await withGrowth(vm, growth, context, () =>
@@ -175,16 +179,15 @@ async function completeSnapshot(
 }
 
 interface SnapshotOptions extends SnapshotKind {
-  readonly name?: string;
+  readonly name: string;
   readonly description?: string;
 }
 
 async function snapshot(
   objects: PoolObjects,
   vm: PoolObject,
-  { name, description, ...kind }: SnapshotOptions,
+  { name: label, description, ...kind }: SnapshotOptions,
 ): Promise<string> {
-  const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
   const { id, xapi } = vm;
   return withRollback(untrackedXapi(objects, id), async (rollback) => {
     const ref = await takeSnapshot(vm, label, kind);
@@ -195,8 +198,9 @@ async function snapshot(
   });
 }
 
-function now(): string {
-  return new Date().toISOString();
+/** The date of the database: the clock of one of several servers may be wrong. */
+function toDate({ services }: OperationContext): string {
+  return new Date(services.clock.now()).toISOString();
 }
 
 /** Snapshots of VMs. They are deleted by `vm.delete`. */
