@@ -58,6 +58,28 @@ t.test("probes back off up to a limit", async (t) => {
 });
 
 t.test(
+  "a database that fails again and again after probes that succeed is probed less and less often",
+  async (t) => {
+    const { clock, database, availability, settle } = setUp();
+    database.isThere = true;
+    const fail = () => availability.translateError(new Gone("disk full"));
+    const recoversAfter = async (ms: number) => {
+      fail();
+      clock.advance(ms - 1);
+      await settle();
+      t.equal(availability.state, "unavailable", `not before ${ms} ms`);
+      clock.advance(1);
+      await settle();
+      t.equal(availability.state, "available", `after ${ms} ms`);
+    };
+    for (const ms of [100, 200, 400, 800, 1_000, 1_000])
+      await recoversAfter(ms);
+    clock.advance(1_000);
+    await recoversAfter(100);
+  },
+);
+
+t.test(
   "queries fail immediately while the database is unreachable",
   async (t) => {
     const { availability } = setUp();

@@ -33,6 +33,10 @@ export class Availability {
   #reason: string | undefined;
   #timer: unknown;
   #attempt = 0;
+  /** Time of the last recovery, ms since the epoch. */
+  #recoveredAt = -Infinity;
+  /** Number of failures in a row that followed soon after a recovery: some writes succeed on a disk that is full. */
+  #relapses = 0;
   #closed = false;
 
   constructor(options: AvailabilityOptions) {
@@ -92,7 +96,10 @@ export class Availability {
     if (before === "unavailable" || this.#closed) return;
     this.#options.logger.warn("the database is unreachable", { reason });
     this.#notify();
-    this.#attempt = 0;
+    const { clock, backoff } = this.#options;
+    const isRelapse = clock.now() - this.#recoveredAt < backoff.maxMs;
+    this.#relapses = isRelapse ? this.#relapses + 1 : 0;
+    this.#attempt = this.#relapses;
     this.#schedule();
   }
 
@@ -119,6 +126,7 @@ export class Availability {
     }
     if (this.#closed) return;
     this.#reason = undefined;
+    this.#recoveredAt = this.#options.clock.now();
     logger.info("the database is reachable again");
     this.#notify();
   }
