@@ -151,8 +151,7 @@ export const placement: Messages["placement"] = {
     saved: "Regel „{name}“ gespeichert.",
     deleted: "Regel „{name}“ gelöscht.",
     deleteAsk: "Regel „{name}“ löschen?",
-    deleteLead:
-      "VMs werden nicht migriert. Die Regel beschränkt sie nicht mehr.",
+    deleteLead: "VMs werden nicht migriert. Die Regel gilt nicht mehr.",
     sentences: {
       "anti-affinity": "Anti-Affinität: verschiedene Hosts.",
       antiAffinityPreferred: "Anti-Affinität (bevorzugt): verschiedene Hosts.",
