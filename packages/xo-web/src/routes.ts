@@ -1,4 +1,5 @@
 import type { RouteRecordRaw } from "vue-router";
+import { loadFiles } from "./browser/page-files.js";
 import type { InitialLocale } from "./locale/use-locale.js";
 import type { Messages } from "./locale/messages.js";
 
@@ -17,7 +18,7 @@ declare module "vue-router" {
 type PageLoader = InitialLocale["withAllTexts"];
 
 const list = (type: string) => ({
-  component: () => import("./lists/ListPage.vue"),
+  component: () => loadFiles(() => import("./lists/ListPage.vue")),
   props: { type },
 });
 

@@ -1,4 +1,5 @@
 import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
+import { isReachable } from "../api/is-reachable.js";
 import { ServerConnection } from "../api/server-connection.js";
 import { StatusFeed, type StatusView } from "../api/status-feed.js";
 
@@ -49,20 +50,6 @@ export function useConnection(): {
       connection.start();
     },
   };
-}
-
-/** Longest time of a request that shows whether the server is reachable, in ms. */
-const PING_MS = 10_000;
-
-async function isReachable(): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(PING_MS);
-    const url = new URL("rest/v0/ping", document.baseURI);
-    return (await fetch(url, { signal, cache: "no-store" })).ok;
-  } catch {
-    // No answer in time, or no network: not reachable.
-    return false;
-  }
 }
 
 function socketUrl(): string {

@@ -9,6 +9,7 @@ import {
   type InjectionKey,
   type Ref,
 } from "vue";
+import { loadFiles } from "../browser/page-files.js";
 import { readStored, writeStored } from "../browser/stored-value.js";
 import { injectRequired } from "../injection.js";
 import { initial } from "./en/initial.js";
@@ -36,7 +37,10 @@ export interface Locale<Texts = Messages> {
 export interface InitialLocale extends Locale<InitialMessages> {
   /** Loads all texts, for what is opened next. Rejects without the server. */
   readonly loadAllTexts: () => Promise<void>;
-  /** Loads a module together with all texts: a page with its components, which use useLocale. */
+  /**
+   * Loads a module together with all texts: a page with its components, which use useLocale.
+   * Waits while the server does not respond.
+   */
   readonly withAllTexts: <T>(load: () => Promise<T>) => () => Promise<T>;
   /** Defines a component that is loaded together with all texts, when it is first rendered. */
   readonly lazyComponent: <T extends Component>(
@@ -83,7 +87,9 @@ export async function provideLocale(app: App): Promise<InitialLocale> {
     },
   };
   const withAllTexts: InitialLocale["withAllTexts"] = (load) => async () => {
-    const [loaded] = await Promise.all([load(), loader.loadAll()]);
+    const [loaded] = await loadFiles(() =>
+      Promise.all([load(), loader.loadAll()]),
+    );
     return loaded;
   };
   const locale: InitialLocale = {

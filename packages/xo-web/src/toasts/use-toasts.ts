@@ -13,6 +13,8 @@ export interface Toast {
   readonly tone: "good" | "bad" | "busy" | "plain";
   readonly text: string;
   readonly detail?: string;
+  /** Shown until it is dismissed or replaced. */
+  readonly isKept?: boolean;
   /** Label of its button, such as `Undo`. */
   readonly action?: { readonly label: string; readonly run: () => unknown };
 }
@@ -64,8 +66,9 @@ function createToasts(): Toasts {
     toasts.value = toasts.value.filter((toast) => toast.id !== id);
   }
 
-  function startTimer({ id, tone, action }: Toast): void {
+  function startTimer({ id, tone, action, isKept }: Toast): void {
     clearTimeout(timers.get(id));
+    if (isKept === true) return;
     const shownMs = SHOWN_MS[tone];
     const ms = shownMs > 0 && action ? Math.max(ACTION_MS, shownMs) : shownMs;
     if (ms > 0)

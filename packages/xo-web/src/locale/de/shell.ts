@@ -50,9 +50,14 @@ export const shell: Messages["shell"] = {
   pageFailed:
     "Diese Seite konnte nicht geladen werden: Der Server wurde aktualisiert, oder die Verbindung war unterbrochen.",
   again: "Erneut versuchen",
-  filesMissing: "Ein Teil der Seite konnte nicht geladen werden",
-  filesMissingDetail:
-    "Der Server wurde aktualisiert, oder die Verbindung war unterbrochen. Laden Sie die Seite neu.",
+  filesWaiting: "Warten auf den Server",
+  filesWaitingDetail:
+    "Was Sie geöffnet haben, erscheint, sobald der Server antwortet.",
+  filesMissing:
+    "Ein Teil der Seite konnte nicht geladen werden: Der Server wurde aktualisiert",
+  updated: "Der Server wurde aktualisiert",
+  unsavedInput:
+    "Laden Sie die Seite neu, um die neue Version zu verwenden. Nicht gespeicherte Eingaben gehen verloren.",
   reload: "Neu laden",
   signInLead: "Melden Sie sich an, um Ihre Pools zu verwalten.",
   demoLead:

@@ -48,9 +48,14 @@ export const shell = {
   pageFailed:
     "This page could not be loaded: the server was updated, or the connection was interrupted.",
   again: "Try again",
-  filesMissing: "A part of the page could not be loaded",
-  filesMissingDetail:
-    "The server was updated, or the connection was interrupted. Reload the page.",
+  filesWaiting: "Waiting for the server",
+  filesWaitingDetail:
+    "What you have opened is shown as soon as the server responds.",
+  filesMissing:
+    "A part of the page could not be loaded: the server was updated",
+  updated: "The server was updated",
+  unsavedInput:
+    "Reload the page to use the new version. Unsaved input is lost.",
   reload: "Reload",
   signInLead: "Sign in to manage your pools.",
   demoLead:
