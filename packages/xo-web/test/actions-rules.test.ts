@@ -242,12 +242,29 @@ t.test("a name cannot change the direction of text", (t) => {
 });
 
 t.test("selected objects that are left out are counted by reason", (t) => {
-  const states = ["Running", "Halted", "Paused", "Running"];
-  const vms = states.map((power_state, i) => vm({ id: `v${i}`, power_state }));
-  t.same(action("vm.start").skipped(vms, en), [
-    { reason: "The VM is running", count: 2 },
-    { reason: "The VM is paused", count: 1 },
-  ]);
+  const states = [
+    "Running",
+    "Halted",
+    "Paused",
+    "Running",
+    "Running",
+    "Running",
+  ];
+  const vms = states.map((power_state, i) =>
+    vm({ id: `v${i}`, name_label: `web-${i}`, power_state }),
+  );
+  t.same(
+    action("vm.start").skipped(vms, en),
+    [
+      {
+        reason: "The VM is running",
+        count: 4,
+        names: ["web-0", "web-3", "web-4"],
+      },
+      { reason: "The VM is paused", count: 1, names: ["web-2"] },
+    ],
+    "with the names of the first ones",
+  );
   t.end();
 });
 
@@ -286,5 +303,45 @@ t.test("a network with a VLAN needs an interface, and the reverse", (t) => {
   t.same(problems({ name: "n", vlan: 77 }), ["pif"]);
   t.same(problems({ name: "n", pif: "x" }), ["vlan"]);
   t.same(problems({ name: "n", pif: "x", vlan: 77 }), []);
+  t.end();
+});
+
+t.test("a bulk operation says for each VM why it has failed", (t) => {
+  const failure = (name: string, code: string) => ({
+    id: `id of ${name}`,
+    name,
+    error: { code, message: code },
+  });
+  const failed = [
+    failure("web-1", "NO_HOSTS_AVAILABLE"),
+    failure("db-1", "SOME_NEW_CODE"),
+    failure("web-2", "NO_HOSTS_AVAILABLE"),
+    failure("web-3", "NO_HOSTS_AVAILABLE"),
+    failure("web-4", "NO_HOSTS_AVAILABLE"),
+    failure("web-5", "NO_HOSTS_AVAILABLE"),
+  ];
+  const data = { failed: 9, total: 20, reasons: "", result: { failed } };
+  const bulk = { code: "SOME_FAILED", message: "", data };
+  t.equal(
+    failureMessage(bulk, en),
+    "9 of 20 failed: web-1, web-2, web-3, web-4: No host can run the VM: memory, storage or a network is missing; " +
+      "db-1: SOME_NEW_CODE; and 4 more",
+  );
+  t.end();
+});
+
+t.test("a fast clone is offered for halted VMs only", (t) => {
+  const kinds = (...states: string[]) => {
+    const form = action("vm.copy").formOf!(
+      states.map((power_state) => vm({ power_state })),
+      { text: en, formats: new Formats("en", en) },
+    )!;
+    const field = form.fields!.find(({ id }) => id === "kind") as Field & {
+      kind: "choice";
+    };
+    return [field.initial, ...field.options.map(({ id }) => id)];
+  };
+  t.same(kinds("Halted"), ["fast", "fast", "full", "elsewhere"]);
+  t.same(kinds("Halted", "Running"), ["full", "full", "elsewhere"]);
   t.end();
 });

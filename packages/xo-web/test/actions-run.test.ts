@@ -80,11 +80,14 @@ t.test("objects that were left out are named at the end", async (t) => {
   const suspend = action("vm.suspend");
   await run("vm.suspend", [], {
     ...createPlan(suspend, vms.slice(0, 1), {}),
-    skipped: [{ reason: "The VM is halted", count: 2 }],
+    skipped: [
+      { reason: "The VM is halted", count: 12, names: ["a", "b", "c"] },
+      { reason: "The VM is paused", count: 2, names: ["d", "e"] },
+    ],
   });
   t.equal(
     shown[0]?.detail,
-    "Done. 2 selected objects are skipped: The VM is halted",
+    "Done. 12 selected objects are skipped: The VM is halted. Skipped: d, e (The VM is paused)",
   );
 });
 

@@ -62,22 +62,28 @@ function copyNameField(
 
 /**
  * Form fields of "Copy VM": a fast clone, a full copy, or a copy to another pool;
- * each uses some of them.
+ * each uses some of them. XAPI clones only what does not run; the server copies others
+ * from a snapshot.
  */
 export function copyFields(
   vms: readonly ObjectRow[],
   { actions: { fields: names, free }, ui }: Messages,
   formats: Formats,
 ): readonly Field[] {
+  const canClone = vms.every(
+    ({ type, power_state: state = "Halted" }) =>
+      type !== "VM" || state === "Halted",
+  );
   return [
     copyNameField(vms, names),
     {
       kind: "choice",
       id: "kind",
-      initial: "fast",
+      initial: canClone ? "fast" : "full",
       label: names.kind,
+      ...(canClone ? {} : { hint: names.kindRunningHint }),
       options: [
-        { id: "fast", label: names.kindFast },
+        ...(canClone ? [{ id: "fast", label: names.kindFast }] : []),
         { id: "full", label: names.kindFull },
         { id: "elsewhere", label: names.kindElsewhere },
       ],

@@ -39,7 +39,12 @@ export interface Plan {
 export interface Skipped {
   readonly reason: string;
   readonly count: number;
+  /** Names of the first ones. */
+  readonly names: readonly string[];
 }
+
+/** Objects of one reason that are named. */
+export const MAX_SKIPPED_NAMES = 3;
 
 /**
  * Steps that undo the operations; undefined if they cannot be undone completely.
@@ -159,13 +164,19 @@ export function defineAction(parts: ActionDefinition): Action {
     possible: (objects, text) =>
       objects.filter((object) => cannot(object, text) === undefined),
     skipped(objects, text) {
-      const counts = new Map<string, number>();
+      const byReason = new Map<string, ObjectRow[]>();
       for (const object of objects) {
         const reason = cannot(object, text);
-        if (reason !== undefined)
-          counts.set(reason, (counts.get(reason) ?? 0) + 1);
+        if (reason === undefined) continue;
+        const others = byReason.get(reason);
+        if (others === undefined) byReason.set(reason, [object]);
+        else others.push(object);
       }
-      return Array.from(counts, ([reason, count]) => ({ reason, count }));
+      return Array.from(byReason, ([reason, some]) => ({
+        reason,
+        count: some.length,
+        names: some.slice(0, MAX_SKIPPED_NAMES).map(nameOf),
+      }));
     },
     refusal(objects, text) {
       if (parts.isForOne === true && objects.length > 1)

@@ -38,7 +38,7 @@ function someFailed(
   { message, data }: Pick<Failure, "message" | "data">,
   text: Messages,
 ): string {
-  const { failed, total, reasons } = (data ?? {}) as Readonly<
+  const { failed, total, reasons, result } = (data ?? {}) as Readonly<
     Record<string, unknown>
   >;
   if (
@@ -47,7 +47,47 @@ function someFailed(
     typeof reasons !== "string"
   )
     return message;
-  return fill(text.actions.errors.someFailed, { failed, total, reasons });
+  return fill(text.actions.errors.someFailed, {
+    failed,
+    total,
+    reasons: bulkReasons(result, failed, text) ?? reasons,
+  });
+}
+
+/** Failures of a bulk operation that are named. */
+const MAX_NAMED = 5;
+
+/**
+ * The first failures of a bulk operation: `web-1, web-2: No host can run the VM`
+ * @param count of all failures
+ * @returns undefined: the result is not that of a bulk operation
+ */
+function bulkReasons(
+  result: unknown,
+  count: number,
+  text: Messages,
+): string | undefined {
+  const { failed } = (result ?? {}) as {
+    readonly failed?: readonly {
+      readonly id: string;
+      readonly name?: string;
+      readonly error: Failure;
+    }[];
+  };
+  if (failed === undefined || failed.length === 0) return undefined;
+  const namesByReason = new Map<string, string[]>();
+  for (const { id, name = id, error } of failed.slice(0, MAX_NAMED)) {
+    const reason = failureMessage(error, text).replace(/\.$/, "");
+    namesByReason.set(reason, [...(namesByReason.get(reason) ?? []), name]);
+  }
+  const left = count - Math.min(failed.length, MAX_NAMED);
+  return [
+    ...Array.from(
+      namesByReason,
+      ([reason, names]) => `${names.join(", ")}: ${reason}`,
+    ),
+    ...(left > 0 ? [fill(text.actions.failuresLeftOut, { n: left })] : []),
+  ].join("; ");
 }
 
 /**

@@ -306,16 +306,22 @@ function onlyFailed(plan: Plan, failures: readonly BulkFailure[]): Plan {
     operation,
     objects: objects.filter(({ id }) => ids.has(id)),
   }));
-  return { ...plan, steps: steps.filter(({ objects }) => objects.length > 0) };
+  return {
+    ...plan,
+    steps: steps.filter(({ objects }) => objects.length > 0),
+    skipped: [],
+  };
 }
 
-/** `2 selected objects are skipped: the VM is running`, by reason. */
+/** `40 selected objects are skipped: The VM is running`, by reason; few are named. */
 export function skippedLines(
   skipped: readonly Skipped[],
   { text, formats }: Localization,
 ): readonly string[] {
-  return skipped.map(({ reason, count }) =>
-    fill(formats.plural(text.actions.leftOut, count), { reason }),
+  return skipped.map(({ reason, count, names }) =>
+    count <= names.length
+      ? fill(text.actions.leftOutNames, { names: names.join(", "), reason })
+      : fill(formats.plural(text.actions.leftOut, count), { reason }),
   );
 }
 

@@ -150,6 +150,7 @@ export const actions: Messages["actions"] = {
     kind: "Art der Kopie",
     kindFast: "Schneller Klon, teilt Daten mit dieser VM",
     kindFull: "Vollständige Kopie auf demselben SR",
+    kindRunningHint: "Ein schneller Klon ist möglich, wenn die VM aus ist",
     namePattern: "Namen der Kopien",
     namePatternHint: "{name} steht für den Namen der VM.",
     kindElsewhere:
@@ -339,6 +340,7 @@ export const actions: Messages["actions"] = {
   heading: "{action}: {name}",
   many: { one: "{n} Objekt", other: "{n} Objekte" },
   some: "{able} von {all}",
+  leftOutNames: "Übersprungen: {names} ({reason})",
   leftOut: {
     one: "{n} ausgewähltes Objekt wird übersprungen: {reason}",
     other: "{n} ausgewählte Objekte werden übersprungen: {reason}",

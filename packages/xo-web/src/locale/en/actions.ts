@@ -147,6 +147,7 @@ export const actions = {
     kind: "Type of copy",
     kindFast: "Fast clone, shares data with this VM",
     kindFull: "Full copy on the same SR",
+    kindRunningHint: "A fast clone is possible while the VM is halted",
     namePattern: "Names of the copies",
     namePatternHint: "{name} stands for the name of the VM.",
     kindElsewhere: "Full copy to another SR or pool",
@@ -329,6 +330,7 @@ export const actions = {
   heading: "{action}: {name}",
   many: { one: "{n} object", other: "{n} objects" },
   some: "{able} of {all}",
+  leftOutNames: "Skipped: {names} ({reason})",
   leftOut: {
     one: "{n} selected object is skipped: {reason}",
     other: "{n} selected objects are skipped: {reason}",
