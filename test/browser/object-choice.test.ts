@@ -88,4 +88,28 @@ t.test("a choice among many objects", { skip, ...LIMIT }, async (t) => {
     await more.waitFor({ state: "detached" });
     t.ok(await dialog.isVisible());
   });
+
+  t.test("images of ISO libraries are not attached as disks", async (t) => {
+    const isoSrs = await list("srs", "content_type:iso");
+    const images = await list(
+      "vdis",
+      `$SR:|(${isoSrs.map(({ id }) => id).join(" ")})`,
+    );
+    t.ok(images.length > 0);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.goto(`${url}/#/vms/${vm!.id}/disks`);
+    await page.getByRole("button", { name: "Attach disk…" }).click();
+    const disks = dialog.getByRole("combobox", { name: "Disk" });
+    await disks.locator("option", { hasText: "Select…" }).waitFor({
+      state: "attached",
+    });
+    const names = await disks.locator("option").allTextContents();
+    for (const image of images)
+      t.notOk(
+        names.some((one) => one.includes(String(image["name_label"]))),
+        String(image["name_label"]),
+      );
+    t.same(consoleErrors, []);
+  });
 });

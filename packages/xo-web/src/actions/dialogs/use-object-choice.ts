@@ -7,6 +7,8 @@ import type { Pool } from "../../objects/infrastructure.js";
 export interface ObjectChoiceOptions {
   readonly type: string;
   readonly filter?: string | undefined;
+  /** Of disks: only those on SRs that match. */
+  readonly srFilter?: string | undefined;
   readonly fields?: readonly string[] | undefined;
   /** Further text about each object, such as its free space. */
   readonly more?: ((object: ObjectRow) => string) | undefined;
@@ -27,6 +29,30 @@ const MAX_OPTIONS = 100;
 function hostOf({ type, $container, $pool }: ObjectRow): string | undefined {
   const isLocal = type === "SR" && typeof $container === "string";
   return isLocal && $container !== $pool ? $container : undefined;
+}
+
+/** SRs whose disks are excluded at most; a pool has a DVD drive for each of at most 64 hosts, and ISO libraries. */
+const MAX_EXCLUDED = 500;
+
+/** A filter without the disks of the SRs that do not match `srFilter`; undefined: not known yet. */
+function useExcludedSrs(options: () => ObjectChoiceOptions) {
+  const { rows, state } = useObjects(() => {
+    const { srFilter } = options();
+    return srFilter === undefined
+      ? undefined
+      : {
+          type: "SR",
+          filter: `!(${srFilter})`,
+          fields: ["id"],
+          limit: MAX_EXCLUDED,
+        };
+  });
+  return computed(() => {
+    if (options().srFilter === undefined) return "";
+    if (state.value === "loading") return undefined;
+    const ids = rows.value.map(({ id }) => id);
+    return ids.length === 0 ? "" : `!$SR:|(${ids.join(" ")})`;
+  });
 }
 
 /**
@@ -54,11 +80,17 @@ export function useObjectChoice(
       sort: [{ by: "name_label" }],
     };
   });
-  const { rows, total, state } = useObjects(() => ({
-    ...request.value,
-    ...(isSearched.value ? { search: search.value.trim() } : {}),
-    limit: MAX_OPTIONS,
-  }));
+  const excluded = useExcludedSrs(options);
+  const { rows, total, state } = useObjects(() => {
+    if (excluded.value === undefined) return undefined;
+    const filters = [request.value.filter, excluded.value].filter(Boolean);
+    return {
+      ...request.value,
+      ...(filters.length === 0 ? {} : { filter: filters.join(" ") }),
+      ...(isSearched.value ? { search: search.value.trim() } : {}),
+      limit: MAX_OPTIONS,
+    };
+  });
   watch(total, (count = 0) => {
     isSearched.value ||= count > MAX_OPTIONS;
   });

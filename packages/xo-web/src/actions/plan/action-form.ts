@@ -51,6 +51,8 @@ export type Field =
       readonly kind: "object";
       readonly type: string;
       readonly filter?: string;
+      /** Of disks: only those on SRs that match. */
+      readonly srFilter?: string;
       readonly initial?: string;
       readonly fields?: readonly string[];
       /** Id of a pool: its default SR is chosen at first. */

@@ -94,6 +94,8 @@ export const attachDisk = ownAction({
         label: text.vm.disk,
         hint: text.vm.freeDisks,
         filter: `$pool:${vm?.$pool ?? ""} VDI_type:user !$VBDs:*`,
+        // Images in ISO libraries are inserted into the CD drive instead.
+        srFilter: "content_type:!iso",
         fields: ["id", "name_label", "size"],
         more: ({ size }) => formats.size(Number(size ?? 0)),
       },

@@ -234,6 +234,9 @@ export const actions: Messages["actions"] = {
     file: "Datei",
     srHint: "Leer: Standard-SR des Pools",
     networksLead: "Das Netzwerk dieses Pools für jedes Netzwerk der Datei:",
+    emptyFile: "Die Datei ist leer.",
+    notDisk:
+      "Festplatten in diesem Format ({format}) können nicht importiert werden: Wandeln Sie die Datei in VHD oder raw um.",
     noDescriptor:
       "Die Datei beginnt nicht mit einer OVF-Beschreibung: Sie ist keine gültige OVA-Datei.",
     button: "Importieren",

@@ -225,6 +225,9 @@ export const actions = {
     file: "File",
     srHint: "Empty: default SR of the pool",
     networksLead: "The network of this pool for each network of the file:",
+    emptyFile: "The file is empty.",
+    notDisk:
+      "Disks in this format ({format}) cannot be imported: convert the file to VHD or raw.",
     noDescriptor:
       "The file does not begin with an OVF descriptor: it is not a valid OVA.",
     button: "Import",
