@@ -4,6 +4,7 @@ import App from "./App.vue";
 import { provideLocale } from "./locale/use-locale.js";
 import { createRoutes } from "./routes.js";
 import "./theme.css";
+import "./forced-colors.css";
 
 const app = createApp(App);
 const { withAllTexts } = await provideLocale(app);

@@ -35,6 +35,8 @@ export function useColours(
 /** `light-dark()` is resolved only in the computed colour of an element. */
 function readColours(names: readonly string[]): ReadonlyMap<string, string> {
   const probe = document.createElement("span");
+  // Else all colors are that of the text in high contrast.
+  probe.style.setProperty("forced-color-adjust", "none");
   document.body.append(probe);
   const colours = new Map(
     names.map((name) => {
