@@ -1,4 +1,4 @@
-import { computed, shallowRef, type ComputedRef } from "vue";
+import { computed, shallowRef, watch, type ComputedRef } from "vue";
 import { isObject } from "@xo-server/kit";
 import type { ColumnTable } from "../live/column-table.js";
 import { useServer } from "../live/use-server.js";
@@ -10,7 +10,7 @@ export function usePoolLines(
 ): ComputedRef<readonly PoolLine[]> {
   const { call, view, whenOpen } = useServer();
   const poolOf = shallowRef<ReadonlyMap<string, string>>(new Map());
-  whenOpen(() => {
+  function readServers(): void {
     // Only administrators get servers; for other users names are enough.
     call("server.getAll").then(
       (answer) => {
@@ -23,6 +23,18 @@ export function usePoolLines(
       },
       () => undefined,
     );
+  }
+  whenOpen(readServers);
+  // The server knows the pool of a connection only when it is connected.
+  const unknown = computed(() => {
+    const connections = Object.values(view.value.status?.pools ?? {});
+    const ids = connections
+      .filter(({ id, state }) => state === "watching" && !poolOf.value.has(id))
+      .map(({ id }) => id);
+    return ids.length === 0 ? "" : [...ids, ...(pools()?.ids ?? [])].join();
+  });
+  watch(unknown, (ids) => {
+    if (ids !== "") readServers();
   });
   return computed(() => {
     const table = pools();
