@@ -7,7 +7,12 @@ import {
 } from "../src/actions/action-menu.js";
 import { nameOf } from "../src/actions/plan/action.js";
 import { createPlan } from "../src/actions/plan/create-plan.js";
-import { problemOf, type Values } from "../src/actions/plan/action-form.js";
+import {
+  problemOf,
+  type Field,
+  type Values,
+} from "../src/actions/plan/action-form.js";
+import { failureMessage } from "../src/actions/plan/error-message.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { ObjectRow } from "../src/api/object-row.js";
