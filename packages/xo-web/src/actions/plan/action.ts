@@ -44,7 +44,7 @@ export interface Skipped {
 }
 
 /** Objects of one reason that are named. */
-export const MAX_SKIPPED_NAMES = 3;
+const MAX_SKIPPED_NAMES = 3;
 
 /**
  * Steps that undo the operations; undefined if they cannot be undone completely.
