@@ -27,7 +27,7 @@ export interface WaitingCall extends WaitOptions {
 
 /**
  * Resolves with the session. A pool that is reached and refuses logins for now, because it is booting, is waited for until the
- * time limit, as one by a patient call; one that cannot be reached, or refuses the password, for \`unreachableMs\`.
+ * time limit, as one by a patient call; one that cannot be reached, or refuses the password, for `unreachableMs`.
  * @throws XoError CALL_NOT_SENT, NOT_CONNECTED, CLOSED, ABORTED
  */
 export async function awaitSession(

@@ -6,6 +6,7 @@ import {
   type ShallowRef,
 } from "vue";
 import { RpcError } from "../api/rpc-error.js";
+import { columnsInterval } from "./columns-interval.js";
 import { ColumnTable } from "./column-table.js";
 import { useServer } from "./use-server.js";
 
@@ -25,10 +26,6 @@ export interface LiveColumns {
   /** The error of the server. */
   readonly error: ShallowRef<string | undefined>;
 }
-
-/** The interval is at least this multiple of the duration of the last request, up to MAX_INTERVAL_MS. */
-const DURATION_FACTOR = 4;
-const MAX_INTERVAL_MS = 20_000;
 
 /**
  * A few properties of all objects of a type, polled until the scope ends while the
@@ -57,11 +54,12 @@ export function useColumns(
         error.value = failure.message;
     });
     pending = undefined;
-    const took = performance.now() - start;
-    const minimum = Math.min(DURATION_FACTOR * took, MAX_INTERVAL_MS);
-    const pause = current === requested ? Math.max(everyMs, minimum) : 0;
+    const interval = columnsInterval(everyMs, {
+      tookMs: performance.now() - start,
+      isComplete: table.value?.isComplete !== false,
+    });
     clearTimeout(timer);
-    timer = setTimeout(() => void poll(), pause);
+    timer = setTimeout(() => void poll(), current === requested ? interval : 0);
   }
 
   async function read(current: ColumnsRequest): Promise<void> {
