@@ -13,6 +13,15 @@ export default tseslint.config({
   rules: {
     "wording/denied-words": "error",
     "no-useless-rename": "error",
+    // Its methods read private fields; the rule of oxlint for this needs types.
+    "no-restricted-syntax": [
+      "error",
+      {
+        selector:
+          "VariableDeclarator[id.type='ObjectPattern'][init.object.name='formats']",
+        message: "Call methods on the object: formats.value.size(...).",
+      },
+    ],
     "object-shorthand": ["error", "properties"],
     // TypeScript knows the globals.
     "no-undef": "off",

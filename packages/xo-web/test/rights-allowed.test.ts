@@ -73,7 +73,7 @@ t.test("only permitted actions are offered", (t) => {
     ["mine"],
   );
   t.same(start.skipped(vms, en), [
-    { reason: en.actions.reasons.forbidden, count: 1 },
+    { reason: en.actions.reasons.forbidden, count: 1, names: ["seen"] },
   ]);
   const all = permitted(actions, vms, { may: () => true });
   t.same(all, actions, "the same actions for an administrator");
