@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -20,8 +20,15 @@ async function setUp(t: Test) {
   const parent = await mkdtemp(join(tmpdir(), "xo-unmounted-"));
   t.teardown(() => rm(parent, { recursive: true, force: true }));
   const path = join(parent, "mount");
-  const away = join(parent, "file-system");
-  await mkdir(path);
+  const fileSystem = join(parent, "file-system");
+  const mountPoint = join(parent, "mount-point");
+  for (const folder of [fileSystem, mountPoint]) await mkdir(folder);
+  /** In one step, as a file system is mounted: the path always exists. */
+  const link = async (target: string) => {
+    await symlink(target, join(parent, "link"));
+    await rename(join(parent, "link"), path);
+  };
+  await link(fileSystem);
   const options = { passphrase, scryptN: 16 };
   const created = await Repository.create(new FolderStorage(path), options);
   const disk = new MemoryDisk(2 * MIB);
@@ -34,14 +41,8 @@ async function setUp(t: Test) {
     input,
     open,
     opened: await open(),
-    unmount: async () => {
-      await rename(path, away);
-      await mkdir(path);
-    },
-    mount: async () => {
-      await rm(path, { recursive: true });
-      await rename(away, path);
-    },
+    unmount: () => link(mountPoint),
+    mount: () => link(fileSystem),
   };
 }
 
