@@ -1,10 +1,30 @@
 // slow
 import t from "tap";
-import { writeBackup } from "../src/index.js";
+import {
+  writeBackup,
+  type BackupInput,
+  type Repository,
+} from "../src/index.js";
 import { BLOCK, halfRandom } from "./memory-disk.js";
 import { integer, seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 import { newRepository, randomDisk, MIB } from "./source-repository.js";
+
+/** Backs up the changes of a disk and compares a sample of the rest. @returns what is reported of the disk */
+async function backUpSampled(
+  repository: Repository,
+  disk: Omit<BackupInput["disks"][number], "name">,
+  base: string,
+  seed: number,
+) {
+  const sampled = { ...disk, compareSample: 0.01, comparePerChanged: 0.08 };
+  const { disks } = await writeBackup(
+    repository,
+    { disks: [{ name: "disk", ...sampled }], base },
+    { random: seededRandom(seed) },
+  );
+  return disks[0]!;
+}
 
 t.test("a sample of the unchanged blocks is compared", async (t) => {
   const repository = await newRepository();
@@ -45,23 +65,7 @@ t.test("the sample is bounded by what has changed", async (t) => {
     disks: [{ name: "disk", source: disk }],
   });
   const backUp = async (changed: { offset: number; length: number }[]) => {
-    const { disks } = await writeBackup(
-      repository,
-      {
-        disks: [
-          {
-            name: "disk",
-            source: disk,
-            changed,
-            compareSample: 0.01,
-            comparePerChanged: 0.08,
-          },
-        ],
-        base,
-      },
-      { random: seededRandom(12) },
-    );
-    return disks[0]!;
+    return backUpSampled(repository, { source: disk, changed }, base, 12);
   };
   const changed = Array.from({ length: 500 }, (_, i) => ({
     offset: i * 8 * BLOCK,
@@ -94,23 +98,12 @@ t.test(
         offset: Math.floor((i * blocks) / count) * BLOCK,
         length: BLOCK,
       }));
-      const { disks } = await writeBackup(
+      const { read, compared } = await backUpSampled(
         repository,
-        {
-          disks: [
-            {
-              name: "disk",
-              source: disk,
-              changed,
-              compareSample: 0.01,
-              comparePerChanged: 0.08,
-            },
-          ],
-          base,
-        },
-        { random: seededRandom(14) },
+        { source: disk, changed },
+        base,
+        14,
       );
-      const { read, compared } = disks[0]!;
       t.ok(read <= count * BLOCK * 1.1, `${size} MiB: ${read} read`);
       t.ok(
         compared > count * BLOCK * 0.04,

@@ -9,7 +9,7 @@ const SLOT_TIMEOUT_MS = 3_000;
 /** Maximum time for which listings wait for work with precedence, in milliseconds. */
 const MAX_DEFERRAL_MS = 10_000;
 
-/** Connecting a pool takes about 15 ms of the main thread, answers included. */
+/** Connecting a pool takes 10 to 20 ms of the main thread, answers included. */
 const CONNECTION_PAUSE_MS = 50;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
