@@ -12,6 +12,7 @@ export default tseslint.config({
   plugins: { wording, "@typescript-eslint": tseslint.plugin },
   rules: {
     "wording/denied-words": "error",
+    "wording/no-spread-literal": "error",
     "no-useless-rename": "error",
     // Its methods read private fields; the rule of oxlint for this needs types.
     "no-restricted-syntax": [

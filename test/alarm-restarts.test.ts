@@ -43,7 +43,12 @@ t.test(
     const random = seededRandom(SEED);
     const [simulated] = await simulate(
       t,
-      ...["--hosts", "2", "--vms", "12", "--pace", "0"],
+      "--hosts",
+      "2",
+      "--vms",
+      "12",
+      "--pace",
+      "0",
     );
     const sinks = await startNoticeSinks(t);
     const cwd = t.testdir({

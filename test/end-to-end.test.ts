@@ -10,7 +10,13 @@ const LISTENING = /Web server listening on (http:\S+)/;
 
 t.test("a demo pool is loaded and stays live", LIMIT, async (t) => {
   const server = new RunningProgram(t, "xo-server", [
-    ...["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+    "start",
+    "--demo",
+    "C",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
   ]);
   const url = await server.find(LISTENING);
   const page = await StatusPage.open(t, url);

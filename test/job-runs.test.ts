@@ -333,7 +333,10 @@ t.test("a job reads the present state when it runs", LIMIT, async (t) => {
 t.test("runs are cut short", LIMIT, async (t) => {
   const { start, upset, received } = await setUp(
     t,
-    ...["--hosts", "1", "--vms", "6"],
+    "--hosts",
+    "1",
+    "--vms",
+    "6",
   );
   const { server, api } = await start();
   const vms = await api.all({ type: "VM" });

@@ -126,7 +126,10 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     await admin.request("vif.disconnect", { id: moved!.id });
     t.equal((await admin.rest("DELETE", `/vifs/${moved!.id}`)).status, 204);
     t.same(await admin.request("vif.getLockingModeValues"), [
-      ...["network_default", "locked", "unlocked", "disabled"],
+      "network_default",
+      "locked",
+      "unlocked",
+      "disabled",
     ]);
   });
 

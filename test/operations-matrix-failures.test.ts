@@ -137,8 +137,15 @@ function stepsOf(subjects: Subjects): readonly Step[] {
   const { order, halted, running, far, vdi, network, sr, targetHost } =
     subjects;
   const created = [
-    ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
-    ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
+    "VM.clone",
+    "VM.provision",
+    "VM.set_tags",
+    "VDI.create",
+    "VBD.create",
+    "VIF.create",
+    "VTPM.create",
+    "http/put_import_raw_vdi",
+    "VM.start",
   ];
   return [
     { method: "vm.create", params: order, fails: created },

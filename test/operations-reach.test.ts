@@ -18,13 +18,32 @@ const SKIPPED = new Set(["session.signOut"]);
 
 /** Types of objects of other users that parameters refer to. */
 const TYPES = [
-  ...["VM", "VM-snapshot", "VM-template", "VDI", "SR"],
-  ...["network", "host", "pool", "VIF", "VBD", "PIF", "PBD"],
+  "VM",
+  "VM-snapshot",
+  "VM-template",
+  "VDI",
+  "SR",
+  "network",
+  "host",
+  "pool",
+  "VIF",
+  "VBD",
+  "PIF",
+  "PBD",
 ];
 
 /** Classes whose records must stay as they are. */
 const CLASSES = [
-  ...["VM", "VDI", "SR", "network", "host", "pool", "VIF", "VBD", "PIF", "PBD"],
+  "VM",
+  "VDI",
+  "SR",
+  "network",
+  "host",
+  "pool",
+  "VIF",
+  "VBD",
+  "PIF",
+  "PBD",
 ];
 
 /** Calls of one session that wait for an answer. */

@@ -7,8 +7,11 @@ import { filesBelow, root } from "./sources.js";
 const PAGE = join(root, "packages/xo-web/src");
 /** Sections whose keys are values: of actions, pages of the settings, messages of XAPI, and kinds of rules. */
 const KEYED_BY_VALUES = [
-  ...["palette.actionTerms.", "palette.settingsTerms.", "xapiMessages."],
-  ...["placement.rules.requiredHints.", "placement.rules.preferredHints."],
+  "palette.actionTerms.",
+  "palette.settingsTerms.",
+  "xapiMessages.",
+  "placement.rules.requiredHints.",
+  "placement.rules.preferredHints.",
 ];
 
 /** Paths of all texts, plural forms as one. */

@@ -10,7 +10,14 @@ t.comment("timeout=240000");
 
 const PACE = ["--pace", "0.1"];
 const SIZE = [
-  ...["--hosts", "3", "--vms", "4", "--members", "2", "--seed", "3"],
+  "--hosts",
+  "3",
+  "--vms",
+  "4",
+  "--members",
+  "2",
+  "--seed",
+  "3",
   ...PACE,
 ];
 
@@ -31,8 +38,14 @@ async function until(
 t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
   // First: a program that starts empties the folder in which the test's others run.
   const program = new RunningProgram(t, "xapi-sim", [
-    ...["--pool", "host", "--json", "--prepare", "json", ...PACE],
-    ...["--seed", "9"],
+    "--pool",
+    "host",
+    "--json",
+    "--prepare",
+    "json",
+    ...PACE,
+    "--seed",
+    "9",
   ]);
   const line = await program.find(/^\{"pools":.*/);
   const [bare] = (JSON.parse(line) as { pools: Simulated[] }).pools;

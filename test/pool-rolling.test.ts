@@ -100,7 +100,9 @@ t.test("a pool is rebooted, and is as it was before", LIMIT, async (t) => {
   );
   for (const { tasks } of steps)
     t.same(namesOf(tasks), [
-      ...["evacuate", "reboot", "wait for the host"],
+      "evacuate",
+      "reboot",
+      "wait for the host",
       "verify the host",
     ]);
 });

@@ -17,7 +17,11 @@ const LISTENING = /Web server listening on (http:\S+)/;
 
 function start(t: Test, ...args: string[]): RunningProgram {
   return new RunningProgram(t, "xo-server", [
-    ...["start", "--host", "127.0.0.1", "--port", "0"],
+    "start",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
     ...args,
   ]);
 }

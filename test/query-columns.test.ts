@@ -25,7 +25,13 @@ t.test(
   LIMIT,
   async (t) => {
     const server = new RunningProgram(t, "xo-server", [
-      ...["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+      "start",
+      "--demo",
+      "C",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      "0",
     ]);
     const url = await server.find(/Web server listening on (http:\S+)/);
     const page = await StatusPage.open(t, url);

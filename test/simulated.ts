@@ -28,7 +28,10 @@ export async function simulateIn(
 }> {
   const program = new RunningProgram(t, "xapi-sim", [
     ...(args.includes("--pool") ? [] : ["--pool", "C"]),
-    ...["--json", "--prepare", "json", ...args],
+    "--json",
+    "--prepare",
+    "json",
+    ...args,
   ]);
   const line = await program.find(/^\{"pools":.*/);
   return { program, ...(JSON.parse(line) as { pools: Simulated[] }) };

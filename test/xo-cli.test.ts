@@ -94,13 +94,16 @@ t.test("the demo is visible to anonymous clients", LIMIT, async (t) => {
   const { stdout } = await promisify(execFile)(
     "bash",
     [
-      ...[
-        "-c",
-        'unset NODE_OPTIONS; "$@" | head -1; echo "${PIPESTATUS[@]}"',
-        "bash",
-      ],
-      ...[process.execPath, join(root, "bin", "xo-cli")],
-      ...["watch", "vm", "--json", "--server", url],
+      "-c",
+      'unset NODE_OPTIONS; "$@" | head -1; echo "${PIPESTATUS[@]}"',
+      "bash",
+      process.execPath,
+      join(root, "bin", "xo-cli"),
+      "watch",
+      "vm",
+      "--json",
+      "--server",
+      url,
     ],
     { env: { PATH: process.env["PATH"], HOME: cwd } },
   );

@@ -131,7 +131,9 @@ async function loseEverything(t: Test): Promise<Lost> {
   const sr = await site.find("SR", "SR_type:nfs");
   const template = await site.find("VM-template", '"Other install media"');
   const vm = await site.call<string>(
-    ...(["vm.create", "name_label=db-1", `template=${template.id}`] as const),
+    "vm.create",
+    "name_label=db-1",
+    `template=${template.id}`,
   );
   const [first] = (await site.find("VM", `id:${vm}`))["$VBDs"] as string[];
   if (first !== undefined) {
@@ -140,19 +142,20 @@ async function loseEverything(t: Test): Promise<Lost> {
   }
   const size = 16 * MIB;
   const disk = await site.call<string>(
-    ...(["disk.create", "name=data", `size=${size}`, `sr=${sr.id}`] as const),
+    "disk.create",
+    "name=data",
+    `size=${size}`,
+    `sr=${sr.id}`,
     `vm=${vm}`,
   );
   const content = join(site.folder, "content.raw");
   await writeFile(content, randomBytes(5 * MIB));
   await truncate(content, size);
   await site.call(
-    ...([
-      "disk.importContent",
-      `id=${disk}`,
-      "format=raw",
-      `@=${content}`,
-    ] as const),
+    "disk.importContent",
+    `id=${disk}`,
+    "format=raw",
+    `@=${content}`,
   );
   const original = join(folder, "..", "original.raw");
   await site.exportDisk(disk, original);
@@ -179,7 +182,8 @@ async function loseEverything(t: Test): Promise<Lost> {
     if (job.type === "metadataBackup") {
       const initial = await site.initialPassword();
       await site.call(
-        ...(["user.changePassword", `oldPassword=${initial}`] as const),
+        "user.changePassword",
+        `oldPassword=${initial}`,
         `newPassword=${PASSWORD}`,
       );
     }

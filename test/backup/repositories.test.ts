@@ -160,7 +160,11 @@ t.test("folders that cannot be used are refused", async (t) => {
   const add = (url: string) =>
     api.call("remote.create", { name: "x", url, passphrase: PASSPHRASE });
   for (const url of [
-    ...["backups", "file://host/mnt", "file:///", "http://h/", "nfs://h/p"],
+    "backups",
+    "file://host/mnt",
+    "file:///",
+    "http://h/",
+    "nfs://h/p",
     "file:///a%00b",
   ])
     t.match(await add(url), { error: { code: 10 } }, url);

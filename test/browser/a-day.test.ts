@@ -99,8 +99,16 @@ t.test(
 /** @returns the address of the host */
 async function startPool(t: Test): Promise<string> {
   const pool = new RunningProgram(t, "xapi-sim", [
-    ...["--pool", "C", "--members", "99", "--churn", "5"],
-    ...["--tls", "--json", "--pace", "0.2"],
+    "--pool",
+    "C",
+    "--members",
+    "99",
+    "--churn",
+    "5",
+    "--tls",
+    "--json",
+    "--pace",
+    "0.2",
   ]);
   const line = await pool.find(/(\{"pools":.*)/);
   const { pools } = JSON.parse(line) as { pools: { url: string }[] };

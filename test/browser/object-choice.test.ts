@@ -12,7 +12,12 @@ t.test("a choice among many objects", { skip, ...LIMIT }, async (t) => {
   // Each host has a local SR: more than fit into a drop-down list.
   const { admin, list, url } = await startStorageBench(
     t,
-    ...["--pool", "C", "--hosts", "120", "--vms", "20"],
+    "--pool",
+    "C",
+    "--hosts",
+    "120",
+    "--vms",
+    "20",
   );
   const browser = await openBrowser(t);
   const [vm] = await list("vms", "power_state:Halted");

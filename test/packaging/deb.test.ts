@@ -82,8 +82,12 @@ t.test(
     const build = (version: string) =>
       buildPackage(
         "deb",
-        ...["--version", version, "--compression", "none"],
-        ...["--output", output],
+        "--version",
+        version,
+        "--compression",
+        "none",
+        "--output",
+        output,
       );
     const [older, newer] = [build("1.0.0"), build("1.1.0")];
     const machine = await Machine.create(join(output, "root"));
@@ -214,8 +218,17 @@ async function listVms(t: Test, { machine, version }: Installation) {
   const data = machine.path("var/lib/xo-server");
   const config = machine.path("etc/xo-server/config.yaml");
   const server = new RunningProgram(t, join(bin, "xo-server"), [
-    ...["start", "--host", "127.0.0.1", "--port", "0"],
-    ...["--data", data, "--config", config, "--log-format", "console"],
+    "start",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--data",
+    data,
+    "--config",
+    config,
+    "--log-format",
+    "console",
   ]);
   const url = await server.find(/Web server listening on (https:\S+)/);
   const fingerprint = await server.find(/SHA-256 fingerprint (\S+),/);

@@ -32,7 +32,13 @@ t.test("the archive runs where it is unpacked", { skip }, async (t) => {
   t.equal(await version.ended, 0);
   t.equal(version.output, "1.2.3");
   const server = new RunningProgram(t, program, [
-    ...["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+    "start",
+    "--demo",
+    "C",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
   ]);
   const url = await server.find(/Web server listening on (http:\S+)/);
   const page = await fetch(url);

@@ -26,8 +26,14 @@ export const fullScale: ApiScale = {
   pool: ["--pool", "A", "--prepare", "json"],
   poolName: "A",
   halves: [
-    ...["--pool", "A", "--hosts", "32", "--vms", "2500"],
-    ...["--prepare", "json"],
+    "--pool",
+    "A",
+    "--hosts",
+    "32",
+    "--vms",
+    "2500",
+    "--prepare",
+    "json",
   ],
   halvesName: "two pools of 2,500 VMs",
   lists: 5,
@@ -44,10 +50,7 @@ export const fullScale: ApiScale = {
 export const smokeScale: ApiScale = {
   pool: ["--pool", "C", "--prepare", "json"],
   poolName: "C",
-  halves: [
-    ...["--pool", "C", "--hosts", "2", "--vms", "30"],
-    ...["--prepare", "json"],
-  ],
+  halves: ["--pool", "C", "--hosts", "2", "--vms", "30", "--prepare", "json"],
   halvesName: "two pools of 30 VMs",
   lists: 2,
   restMs: 400,

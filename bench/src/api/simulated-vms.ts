@@ -13,7 +13,10 @@ export class SimulatedVms {
     password,
   }: PoolAddress): Promise<SimulatedVms> {
     const session = (await callXapi(url, "session.login_with_password", [
-      ...[user, password, "2.21", "xo-bench"],
+      user,
+      password,
+      "2.21",
+      "xo-bench",
     ])) as string;
     const filter =
       'field "is_a_template" = "false" and field "is_control_domain" = "false" and field "is_a_snapshot" = "false"';

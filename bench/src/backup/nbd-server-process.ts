@@ -31,9 +31,18 @@ export async function startNbdServer(
   const child = spawn(
     "nbdkit",
     [
-      ...["-f", "-r", "-i", "127.0.0.1", "-p", String(port), "-P", ready],
-      ...["--tls=require", `--tls-certificates=${certificates}`],
-      ...["pattern", `${sizeMib}M`],
+      "-f",
+      "-r",
+      "-i",
+      "127.0.0.1",
+      "-p",
+      String(port),
+      "-P",
+      ready,
+      "--tls=require",
+      `--tls-certificates=${certificates}`,
+      "pattern",
+      `${sizeMib}M`,
     ],
     { stdio: "ignore" },
   );

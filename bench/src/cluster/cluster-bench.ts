@@ -75,8 +75,12 @@ function readOptions(args: readonly string[]) {
 
 const MEASURED = {
   servers: [
-    ...["handOverMs", "takeOverMs", "liveMs"],
-    ...["ownChangeMs", "changeMs", "poolChangeMs"],
+    "handOverMs",
+    "takeOverMs",
+    "liveMs",
+    "ownChangeMs",
+    "changeMs",
+    "poolChangeMs",
   ],
   kills: ["takeOverP99Ms", "liveP99Ms"],
   churn: ["ownP99Ms", "otherP99Ms"],

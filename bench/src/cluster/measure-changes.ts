@@ -30,7 +30,10 @@ export async function measurePoolChanges(
 async function namedVm(pools: BenchGroup["pools"], ids: readonly string[]) {
   const { url, user, password } = pools[0]!;
   const session = await callXapi(url, "session.login_with_password", [
-    ...[user, password, "1.0", "bench"],
+    user,
+    password,
+    "1.0",
+    "bench",
   ]);
   for (const id of ids) {
     // VMs of other pools are unknown there.

@@ -56,9 +56,12 @@ export class BenchGroup {
     const folder = await mkdtemp(join(tmpdir(), "xo-cluster-"));
     const { pools, vmsPerPool } = shape;
     const simulator = await startSimulator([
-      ...["--derived", `${pools}x${vmsPerPool}`],
-      ...["--prepare", "json"],
-      ...["--churn", String(Math.ceil((shape.churn ?? 0) / pools))],
+      "--derived",
+      `${pools}x${vmsPerPool}`,
+      "--prepare",
+      "json",
+      "--churn",
+      String(Math.ceil((shape.churn ?? 0) / pools)),
     ]);
     const group = new BenchGroup(postgres, folder, simulator);
     try {
@@ -98,7 +101,9 @@ export class BenchGroup {
     const lines = [
       `dataDir: ${data}`,
       `server: { name: ${nameOf(i)}, leaseMs: ${LEASE_MS} }`,
-      ...["pools:", ...pools, ""],
+      "pools:",
+      ...pools,
+      "",
     ];
     await writeFile(config, lines.join("\n"));
     this.#configs = [...this.#configs, config];

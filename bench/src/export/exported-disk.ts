@@ -16,7 +16,10 @@ export async function makeDisk(
   const call = (method: string, params: readonly unknown[]) =>
     callXapi(url, method, params);
   const session = await call("session.login_with_password", [
-    ...[user, password, "2.21", "xo-bench"],
+    user,
+    password,
+    "2.21",
+    "xo-bench",
   ]);
   const [pool] = (await call("pool.get_all", [session])) as string[];
   const SR = await call("pool.get_default_SR", [session, pool]);

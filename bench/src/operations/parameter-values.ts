@@ -21,8 +21,15 @@ export interface Schema {
 export type StringSource = (name: string) => string;
 
 const SAMPLES = [
-  ...["c", "1", "2001:db8::1", "192.0.2.1", "02:00:00:00:00:01"],
-  ...["https://192.0.2.1/", "a@example.org", "00:00", "2026-01-01"],
+  "c",
+  "1",
+  "2001:db8::1",
+  "192.0.2.1",
+  "02:00:00:00:00:01",
+  "https://192.0.2.1/",
+  "a@example.org",
+  "00:00",
+  "2026-01-01",
 ];
 /** Messages of clients are smaller than 1 MiB unless configured otherwise. */
 const LARGEST_BYTES = 1_000_000;

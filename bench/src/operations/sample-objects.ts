@@ -3,8 +3,20 @@ import type { StringSource } from "./parameter-values.js";
 
 /** Types of the objects of a pool that parameters name. */
 const TYPES = [
-  ...["VM", "VM-snapshot", "VM-template", "VDI", "SR", "network", "host"],
-  ...["pool", "VIF", "VBD", "PIF", "PBD", "message", "task"],
+  "VM",
+  "VM-snapshot",
+  "VM-template",
+  "VDI",
+  "SR",
+  "network",
+  "host",
+  "pool",
+  "VIF",
+  "VBD",
+  "PIF",
+  "PBD",
+  "message",
+  "task",
 ] as const;
 
 /** Type by the name of a parameter, without a plural's "s". */

@@ -70,7 +70,8 @@ t.test("the VM with the best gain after cost is moved", async (t) => {
   const model: PoolModel = {
     hosts: [host("a", 128), host("b", 128)],
     vms: [
-      ...[vm("big", 64, "a", 1.6), vm("small", 1, "a", 1.5)],
+      vm("big", 64, "a", 1.6),
+      vm("small", 1, "a", 1.5),
       vm("idle", 1, "a", 0.4),
     ],
   };
@@ -170,8 +171,9 @@ t.test("VMs are swapped when no single move helps", async (t) => {
   const model: PoolModel = {
     hosts: [host("a", 16), host("b", 8)],
     vms: [
-      ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
-      ...[vm("idle", 6, "b", 0.1)],
+      vm("busy", 6, "a", 2),
+      vm("other", 6, "a", 1.9),
+      vm("idle", 6, "b", 0.1),
     ],
   };
   const plan = balance(model);
@@ -216,7 +218,8 @@ t.test("neither consolidation nor swaps violate a preference", async (t) => {
   const busy: PoolModel = {
     hosts: [host("a", 20), host("b", 11)],
     vms: [
-      ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
+      vm("busy", 6, "a", 2),
+      vm("other", 6, "a", 1.9),
       vm("idle", 6, "b", 0.1),
     ],
   };

@@ -141,10 +141,7 @@ t.test(
   async (t) => {
     const model: PoolModel = {
       hosts: [host("a"), host("b"), host("c", 2)],
-      vms: [
-        ...[vm("v", 4, "a"), vm("w", 3, "b"), vm("x", 1, "b")],
-        vm("y", 1, "c"),
-      ],
+      vms: [vm("v", 4, "a"), vm("w", 3, "b"), vm("x", 1, "b"), vm("y", 1, "c")],
       groups: [
         { id: "g", kind: "affinity", required: true, vms: ["v"] },
         { id: "h", kind: "affinity", required: true, vms: ["w", "x"] },
@@ -173,8 +170,11 @@ t.test(
     const model = {
       hosts: [host("a"), host("b", 8), host("c", 8)],
       vms: [
-        ...[vm("v", 1, "a"), vm("w", 1, "a")],
-        ...[vm("x", 2, "b"), vm("y", 1, "b"), vm("z", 4, "b")],
+        vm("v", 1, "a"),
+        vm("w", 1, "a"),
+        vm("x", 2, "b"),
+        vm("y", 1, "b"),
+        vm("z", 4, "b"),
       ],
     };
     const targets = { v: "b", w: "b", x: "c", y: "c" };
@@ -182,7 +182,10 @@ t.test(
     const ordered = order(model, targets, limits);
     t.same(wrongOf(model, ordered, limits), []);
     t.same(describe(ordered), [
-      ...["x > c", "v > b, after 0", "y > c", "w > b, after 0,2"],
+      "x > c",
+      "v > b, after 0",
+      "y > c",
+      "w > b, after 0,2",
     ]);
   },
 );
@@ -304,7 +307,10 @@ for (const [shape, usual] of [
         const random = new SeededRandom(seed);
         const model = randomPool(seed, shape);
         const limits = random.pick<Limits>([
-          ...[{}, {}, { memoryReserve: 0.1 }, { vcpusPerCore: 2 }],
+          {},
+          {},
+          { memoryReserve: 0.1 },
+          { vcpusPerCore: 2 },
         ]);
         const targets = otherHosts(model, random, limits);
         if (targets === undefined) continue;

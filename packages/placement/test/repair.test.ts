@@ -105,8 +105,11 @@ t.test(
     const model: PoolModel = {
       hosts,
       vms: [
-        ...[vm("v", 1, "a"), vm("w", 1, "a")],
-        ...[vm("x", 1, "a"), vm("y", 1, "b"), vm("z", 1, "a")],
+        vm("v", 1, "a"),
+        vm("w", 1, "a"),
+        vm("x", 1, "a"),
+        vm("y", 1, "b"),
+        vm("z", 1, "a"),
       ],
       groups: [
         { id: "g", kind: "anti-affinity", required: false, vms: ["v", "w"] },
@@ -129,7 +132,9 @@ t.test(
     const model: PoolModel = {
       hosts: [host("a", 8), host("b", 3)],
       vms: [
-        ...[vm("x", 1, "a"), vm("y", 1, "b"), vm("z", 1, "b")],
+        vm("x", 1, "a"),
+        vm("y", 1, "b"),
+        vm("z", 1, "b"),
         { ...vm("other", 1, "b"), pinned: "VM_HAS_PCI_ATTACHED" },
       ],
       groups: [

@@ -222,8 +222,16 @@ checkAnswers([
     row: "VDI introduce",
     prepare: (pool) => {
       const introduce: Call = [
-        ...["VDI.introduce", "u", "n", "", nfs(pool), "user"],
-        ...[false, false, {}, "loc"],
+        "VDI.introduce",
+        "u",
+        "n",
+        "",
+        nfs(pool),
+        "user",
+        false,
+        false,
+        {},
+        "loc",
       ] as unknown as Call;
       return {
         call: introduce,

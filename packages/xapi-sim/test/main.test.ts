@@ -30,7 +30,13 @@ function start(...args: string[]) {
 
 t.test("the program prints its pools, and ends on SIGTERM", async (t) => {
   const { child, line, code } = start(
-    ...["--hosts", "2", "--vms", "5", "--password", "secret", "--json"],
+    "--hosts",
+    "2",
+    "--vms",
+    "5",
+    "--password",
+    "secret",
+    "--json",
   );
   const { pools } = JSON.parse(await line) as Summary;
   t.match(pools, [{ name: "2x5", user: "root", password: "secret" }]);
@@ -42,7 +48,11 @@ t.test("the program prints its pools, and ends on SIGTERM", async (t) => {
 
 t.test("it is aborted with its parent if requested", async (t) => {
   const { child, line, code } = start(
-    ...["--hosts", "1", "--vms", "1", "--exit-with-parent"],
+    "--hosts",
+    "1",
+    "--vms",
+    "1",
+    "--exit-with-parent",
   );
   t.match(await line, /^pool 1x1 at http:\/\/127\.0\.0\.1:\d+ /);
   child.stdin.end();

@@ -79,11 +79,21 @@ function createProgram(run: Run): Command {
     .option("--allow-unauthorized", "accept any certificate (insecure)")
     .addHelpText("after", AFTER_HELP);
   const commands = [
-    ...[registerCommand, unregisterCommand, serversCommand, whoamiCommand],
-    ...[listCommand, getCommand, watchCommand],
-    ...[callCommand, methodsCommand, restCommand],
-    ...[backupCommand, restoreCommand, repositoryCommand],
-    ...[versionCommand, completionCommand],
+    registerCommand,
+    unregisterCommand,
+    serversCommand,
+    whoamiCommand,
+    listCommand,
+    getCommand,
+    watchCommand,
+    callCommand,
+    methodsCommand,
+    restCommand,
+    backupCommand,
+    restoreCommand,
+    repositoryCommand,
+    versionCommand,
+    completionCommand,
   ];
   for (const toCommand of commands) program.addCommand(toCommand(run));
   return program;

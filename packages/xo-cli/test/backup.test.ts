@@ -157,8 +157,20 @@ t.test("a VM is restored from its newest whole backup", async (t) => {
   const path = "backup-archives/r1%2Fb2/actions/restore";
   acts(path);
   const cli = await run([
-    ...["restore", "vm", "db-1", "--sr", "nfs-1", "--start", "--macs", "new"],
-    ...["--name", "db-2", "--network", "0=LAN", "--network", "1="],
+    "restore",
+    "vm",
+    "db-1",
+    "--sr",
+    "nfs-1",
+    "--start",
+    "--macs",
+    "new",
+    "--name",
+    "db-2",
+    "--network",
+    "0=LAN",
+    "--network",
+    "1=",
   ]);
   t.equal(cli.code, 0, cli.err);
   t.equal(cli.out, "id: vm-new\n");

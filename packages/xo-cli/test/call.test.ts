@@ -7,8 +7,14 @@ t.test("values are converted like xo-cli of Xen Orchestra", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.set"] = () => true;
   const cli = await call([
-    ...["vm.set", "id=x=y", "auto_poweron=true", "secureBoot=false"],
-    ...["CPUs=json:4", 'tags=json:["a"]', "limit=1", "empty="],
+    "vm.set",
+    "id=x=y",
+    "auto_poweron=true",
+    "secureBoot=false",
+    "CPUs=json:4",
+    'tags=json:["a"]',
+    "limit=1",
+    "empty=",
   ]);
   t.equal(cli.out, "true\n", cli.err);
   t.same(server.calls.at(-1)!.params, {
@@ -70,8 +76,12 @@ t.test("refused texts are converted to the types of the method", async (t) => {
     },
   });
   const cli = await call([
-    ...["vm.set", "CPUs=4", "name_label=12", "affinityHost=null"],
-    ...["list=a,b", 'options={"a":1}'],
+    "vm.set",
+    "CPUs=4",
+    "name_label=12",
+    "affinityHost=null",
+    "list=a,b",
+    'options={"a":1}',
   ]);
   t.equal(cli.code, 0, cli.err);
   t.same(server.calls.at(-1)!.params, {
@@ -268,7 +278,10 @@ t.test("methods are listed, found and explained", async (t) => {
   t.match(nested, /installation\.method +"cdrom" +required$/m);
   t.match(nested, /installation\.repository +string +optional$/m);
   t.same(Object.keys((await methods("--json")).json as object), [
-    ...["host.stop", "vm.create", "vm.start", "vm.stop"],
+    "host.stop",
+    "vm.create",
+    "vm.start",
+    "vm.stop",
   ]);
   t.equal((await methods("unicorn")).code, 1);
 });

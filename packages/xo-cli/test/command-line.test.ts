@@ -6,14 +6,18 @@ import { runCli } from "./run-cli.js";
 
 t.test("a wrong command line ends with 2, on stderr", async (t) => {
   for (const args of [
-    ...[[], ["lsit"], ["list", "--limit", "many"], ["list", "a", "b"]],
-    ...[["list", "--fields", "a,,b"], ["call"], ["rest", "fetch", "vms"]],
-    ...[["get"], ["completion", "tcsh"]],
-    ...[
-      ["version", "--server", "ftp://x"],
-      ["version", "--server", "http://"],
-    ],
-    ...[["version", "--server", "https://user:secret@host"]],
+    [],
+    ["lsit"],
+    ["list", "--limit", "many"],
+    ["list", "a", "b"],
+    ["list", "--fields", "a,,b"],
+    ["call"],
+    ["rest", "fetch", "vms"],
+    ["get"],
+    ["completion", "tcsh"],
+    ["version", "--server", "ftp://x"],
+    ["version", "--server", "http://"],
+    ["version", "--server", "https://user:secret@host"],
   ]) {
     const cli = await runCli(t, args);
     t.equal(cli.code, 2, args.join(" "));
@@ -56,7 +60,9 @@ t.test("without a server it explains how to register one", async (t) => {
 t.test("a URL may be abbreviated", async (t) => {
   const server = await FakeServer.start(t);
   for (const url of [
-    ...[server.url, server.url.slice(0, -1), `${server.url}api/`],
+    server.url,
+    server.url.slice(0, -1),
+    `${server.url}api/`,
     server.url.replace("http", "ws"),
   ])
     t.equal((await runCli(t, ["version", "--server", url])).code, 0, url);
@@ -74,7 +80,9 @@ t.test("bash completes commands, options and types", async (t) => {
     execFileSync("bash", [
       "-c",
       `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _xo_cli; printf '%s\\n' "\${COMPREPLY[@]}"`,
-      ...["bash", "xo-cli", ...words],
+      "bash",
+      "xo-cli",
+      ...words,
     ])
       .toString()
       .split("\n")

@@ -70,7 +70,12 @@ a name that is so long that it fits nowhere, 永和九年  Halted               
 t.test("the sort column is shown", async (t) => {
   const { url } = await withQueries(t);
   const cli = await runCli(t, [
-    ...["list", "vm", "--sort", "-now.cpu", "--server", url],
+    "list",
+    "vm",
+    "--sort",
+    "-now.cpu",
+    "--server",
+    url,
   ]);
   t.match(cli.out, /\$pool {2}now\.cpu {2}id/);
 });
@@ -123,8 +128,13 @@ t.test("programs get an array with one object per line", async (t) => {
   t.same(cli.json, VMS);
   t.equal(cli.lines.length, VMS.length + 2);
   const some = await runCli(t, [
-    ...["list", "VM", "--json", "--server", url],
-    ...["--fields", "name_label,memory.size,absent"],
+    "list",
+    "VM",
+    "--json",
+    "--server",
+    url,
+    "--fields",
+    "name_label,memory.size,absent",
   ]);
   t.same((some.json as unknown[])[0], {
     name_label: "db-1",
@@ -135,9 +145,19 @@ t.test("programs get an array with one object per line", async (t) => {
 t.test("the server filters, sorts and cuts", async (t) => {
   const server = await withQueries(t);
   const cli = await runCli(t, [
-    ...["list", "vm", "--server", server.url, "--json"],
-    ...["--filter", "power_state:running", "--sort", "-memory.size,name_label"],
-    ...["--limit", "1", "--fields", "memory.size,memory.usage"],
+    "list",
+    "vm",
+    "--server",
+    server.url,
+    "--json",
+    "--filter",
+    "power_state:running",
+    "--sort",
+    "-memory.size,name_label",
+    "--limit",
+    "1",
+    "--fields",
+    "memory.size,memory.usage",
   ]);
   t.equal((cli.json as unknown[]).length, 1);
   t.match(server.calls, [
@@ -157,8 +177,17 @@ t.test("the server filters, sorts and cuts", async (t) => {
 t.test("servers without queries list all objects", async (t) => {
   const server = await withAllObjects(t);
   const cli = await runCli(t, [
-    ...["list", "VM", "--server", server.url, "--json", "--limit", "1"],
-    ...["--filter", "tags:prod", "--sort", "-memory.size"],
+    "list",
+    "VM",
+    "--server",
+    server.url,
+    "--json",
+    "--limit",
+    "1",
+    "--filter",
+    "tags:prod",
+    "--sort",
+    "-memory.size",
   ]);
   t.same(cli.json, [VMS[0]], cli.err);
   t.match(server.calls.at(-1), {

@@ -15,7 +15,8 @@ async function start(t: Test) {
 t.test("a collection is read, with its query, by cookie", async (t) => {
   const { server, rest } = await start(t);
   server.routes["GET /rest/v0/vms"] = json(200, [
-    ...["/rest/v0/vms/1", "/rest/v0/vms/2"],
+    "/rest/v0/vms/1",
+    "/rest/v0/vms/2",
   ]);
   const cli = await rest(["get", "vms", "filter=tags:(a b)", "limit=json:2"]);
   t.equal(cli.out, "vms/1\nvms/2\n", cli.err);
@@ -143,16 +144,24 @@ t.test("requests that the server refuses", async (t) => {
     return [code, error["code"], error["message"]];
   };
   t.same(await no(404, { error: "no such VM 1", data: { id: "1" } }), [
-    ...[1, "NO_SUCH_OBJECT", "no such VM 1"],
+    1,
+    "NO_SUCH_OBJECT",
+    "no such VM 1",
   ]);
   t.same(await no(401, { error: "invalid credentials" }), [
-    ...[3, "UNAUTHORIZED", "invalid credentials"],
+    3,
+    "UNAUTHORIZED",
+    "invalid credentials",
   ]);
   t.same(await no(422, { error: { limit: { message: "no number" } } }), [
-    ...[1, "INVALID_PARAMETERS", '{"limit":{"message":"no number"}}'],
+    1,
+    "INVALID_PARAMETERS",
+    '{"limit":{"message":"no number"}}',
   ]);
   t.same(await no(500, { error: "X(y)", data: { code: "X" } }), [
-    ...[1, "X", "X(y)"],
+    1,
+    "X",
+    "X(y)",
   ]);
   const page = await rest(["get", "no/such/route"]);
   t.match(page.err, "404 Not Found (HTTP_404)");

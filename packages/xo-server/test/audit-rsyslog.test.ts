@@ -24,8 +24,11 @@ action(type="omfile" file="${file("received")}" template="parts")
 `,
   );
   const process = spawn(PROGRAM, [
-    ...["-n", "-f", file("rsyslog.conf")],
-    ...["-i", file("pid")],
+    "-n",
+    "-f",
+    file("rsyslog.conf"),
+    "-i",
+    file("pid"),
   ]);
   t.teardown(async () => {
     process.kill("SIGTERM");

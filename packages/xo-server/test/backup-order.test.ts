@@ -48,15 +48,19 @@ t.test(
       "2026-11-03",
     );
     t.same(expired(ahead, request("2026-11-03", { keepLast: 2 })).toSorted(), [
-      ...["2026-11-01", "2036-01-01", "2036-01-02"],
+      "2026-11-01",
+      "2036-01-01",
+      "2036-01-02",
     ]);
     // The clock was set back, so that the newest are dated before the oldest.
     const back = stored("2026-11-01", "2026-11-02", "2020-01-01", "2020-01-02");
     t.same(expired(back, request("2020-01-02", { keepLast: 2 })).toSorted(), [
-      ...["2026-11-01", "2026-11-02"],
+      "2026-11-01",
+      "2026-11-02",
     ]);
     t.same(expired(back, request("2020-01-02", { keepDaily: 2 })).toSorted(), [
-      ...["2026-11-01", "2026-11-02"],
+      "2026-11-01",
+      "2026-11-02",
     ]);
   },
 );

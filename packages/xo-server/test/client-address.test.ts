@@ -76,10 +76,14 @@ t.test("HVM guests receive the keys", async (t) => {
   const of = (forwarded: string) =>
     read(["10.0.0.1"], { from: "10.0.0.1", headers: { forwarded } });
   t.same(of('For="[2001:DB8::17]:4711";Proto=https;host="xo.example"'), [
-    ...["2001:db8::17", "https", "xo.example"],
+    "2001:db8::17",
+    "https",
+    "xo.example",
   ]);
   t.same(of("for=6.6.6.6, for=198.51.100.7:80;proto=http"), [
-    ...["198.51.100.7", "http", "inner:9000"],
+    "198.51.100.7",
+    "http",
+    "inner:9000",
   ]);
   t.equal(of("for=_hidden")[0], "10.0.0.1", "a hidden one stays hidden");
   t.equal(of("for=unknown;;=;x")[0], "10.0.0.1");

@@ -7,8 +7,18 @@ t.test("start accepts its options", async (t) => {
   t.match(
     parse(
       "start",
-      ...["--config", "c.yaml", "--data", "d", "--host", "::1"],
-      ...["--port", "0", "--log-format", "json", "--log-level", "debug"],
+      "--config",
+      "c.yaml",
+      "--data",
+      "d",
+      "--host",
+      "::1",
+      "--port",
+      "0",
+      "--log-format",
+      "json",
+      "--log-level",
+      "debug",
     ),
     {
       kind: "start",

@@ -10,6 +10,7 @@ import { createDashboardCache } from "../src/dashboard/answer-cache.js";
 import { MissingPatches } from "../src/updates/missing-patches.js";
 import { dashboardOperations } from "../src/methods/monitoring/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
+import type { Privilege } from "../src/rights/privilege.js";
 import { AnswerMemory } from "../src/stats/answer-memory.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { FakeClock } from "./fake-clock.js";
@@ -162,8 +163,10 @@ async function setUp(t: Test) {
     clock,
     listPools: () => [{ state: "watching" }, { state: "failed" }] as never,
   });
-  const read = (resource: string, selector?: string) => ({
-    ...({ effect: "allow", action: "read", resource } as const),
+  const read = (resource: string, selector?: string): Privilege => ({
+    effect: "allow",
+    action: "read",
+    resource,
     ...(selector === undefined ? {} : { selector }),
   });
   const server = await startRestServer(t, {

@@ -67,8 +67,10 @@ function frame(opcode: number, payload: Buffer | string, fin = true): Buffer {
     bytes.length < 126
       ? Buffer.from([(fin ? 0x80 : 0) | opcode, 0x80 | bytes.length])
       : Buffer.from([
-          ...[(fin ? 0x80 : 0) | opcode, 0x80 | 126],
-          ...[bytes.length >> 8, bytes.length & 255],
+          (fin ? 0x80 : 0) | opcode,
+          0x80 | 126,
+          bytes.length >> 8,
+          bytes.length & 255,
         ]);
   const masked = bytes.map((byte, at) => byte ^ mask[at % 4]!);
   return Buffer.concat([head, mask, masked]);
@@ -212,7 +214,9 @@ t.test("damaged streams of bytes affect no other stream", async (t) => {
   const random = seeded(SEED);
   const { host, lines, connect: connectClient } = await startTestServer(t);
   const whole = Buffer.concat([
-    ...[frame(TEXT, CALL), frame(PING, "p"), frame(TEXT, CALL.slice(9), false)],
+    frame(TEXT, CALL),
+    frame(PING, "p"),
+    frame(TEXT, CALL.slice(9), false),
     frame(0, "y"),
   ]);
   for (let round = 0; round < 60; round++) {

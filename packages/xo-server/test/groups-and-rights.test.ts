@@ -76,7 +76,9 @@ t.test("roles consist of privileges; built-in roles stay", async (t) => {
     name: string;
   }[];
   t.same(roles.map(({ name }) => name).toSorted(), [
-    ...["admin", "operator", "viewer"],
+    "admin",
+    "operator",
+    "viewer",
   ]);
   const builtIn = roles[0]!.id;
   const code10 = { error: { code: 10 } };

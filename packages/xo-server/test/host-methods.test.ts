@@ -19,7 +19,8 @@ const REQUESTS: readonly [string, object, readonly string[]][] = [
     { id: "h1" },
     [
       "host.get_vms_which_prevent_evacuation ref:h1",
-      ...["host.disable ref:h1", "host.evacuate ref:h1"],
+      "host.disable ref:h1",
+      "host.evacuate ref:h1",
       "host.reboot ref:h1",
     ],
   ],

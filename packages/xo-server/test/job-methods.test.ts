@@ -72,8 +72,13 @@ t.test("an invalid job is refused", async (t) => {
   const { admin } = await start(t);
   const retention = { keepLast: 1 };
   for (const job of [
-    ...[{}, { type: "nothing" }, { type: "call" }, call("job.runNow")],
-    ...[call("session.signIn"), call("token.create"), call("schedule.create")],
+    {},
+    { type: "nothing" },
+    { type: "call" },
+    call("job.runNow"),
+    call("session.signIn"),
+    call("token.create"),
+    call("schedule.create"),
     { ...call("group.create"), concurrency: 0 },
     { ...call("group.create"), paramsVector: [] },
     { ...call("group.create"), other: 1 },
@@ -223,7 +228,9 @@ t.test("a job has schedules", async (t) => {
   await admin.request("schedule.create", { jobId, cron: "@weekly" });
   t.equal(((await admin.request("schedule.getAll")) as object[]).length, 2);
   for (const wrong of [
-    ...[{ cron: "x" }, { cron: "61 * * * *" }, { timezone: "Mars/Base" }],
+    { cron: "x" },
+    { cron: "61 * * * *" },
+    { timezone: "Mars/Base" },
     { missed: "twice" },
   ]) {
     t.match(await admin.call("schedule.create", { ...input, ...wrong }), {

@@ -71,11 +71,14 @@ t.test("invalid and excessive values are refused", async (t) => {
   let deep: object = { type: "set", values: [{}] };
   for (let i = 0; i < 20; i++) deep = { type: "crossProduct", items: [deep] };
   const wrong: unknown[] = [
-    ...[undefined, 1, [], {}, { type: "toString" }, { type: "set" }],
-    ...[
-      { type: "set", values: [1] },
-      { type: "crossProduct", items: {} },
-    ],
+    undefined,
+    1,
+    [],
+    {},
+    { type: "toString" },
+    { type: "set" },
+    { type: "set", values: [1] },
+    { type: "crossProduct", items: {} },
     { type: "crossProduct", items: [hundred, hundred] },
     deep,
   ];

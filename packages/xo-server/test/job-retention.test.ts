@@ -24,7 +24,8 @@ t.test(
   "the number of newest snapshots that the rule states is kept",
   async (t) => {
     t.same(keptDates(daily("2026-11-01", 5), { keepLast: 2 }), [
-      ...["2026-11-04", "2026-11-05"],
+      "2026-11-04",
+      "2026-11-05",
     ]);
   },
 );
@@ -37,16 +38,25 @@ t.test("the last of each year stays", async (t) => {
 t.test("the last of each day, week and month stays", async (t) => {
   const days = daily("2026-09-01", 81); // up to Friday, November 20
   t.same(keptDates(days, { keepDaily: 3 }), [
-    ...["2026-11-18", "2026-11-19", "2026-11-20"],
+    "2026-11-18",
+    "2026-11-19",
+    "2026-11-20",
   ]);
   t.same(keptDates(days, { keepWeekly: 3 }), [
-    ...["2026-11-08", "2026-11-15", "2026-11-20"],
+    "2026-11-08",
+    "2026-11-15",
+    "2026-11-20",
   ]);
   t.same(keptDates(days, { keepMonthly: 3 }), [
-    ...["2026-09-30", "2026-10-31", "2026-11-20"],
+    "2026-09-30",
+    "2026-10-31",
+    "2026-11-20",
   ]);
   t.same(keptDates(days, { keepDaily: 2, keepWeekly: 2, keepMonthly: 2 }), [
-    ...["2026-10-31", "2026-11-15", "2026-11-19", "2026-11-20"],
+    "2026-10-31",
+    "2026-11-15",
+    "2026-11-19",
+    "2026-11-20",
   ]);
 });
 

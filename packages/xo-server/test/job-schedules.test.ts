@@ -80,7 +80,10 @@ t.test("missed runs are skipped if configured, and reported", async (t) => {
   // 3:30: an hour and a half late.
   await machine.sleep(21 * HOUR + 30 * MINUTE);
   t.same(statuses(await one.log()).toSorted(), [
-    ...["skipped", "skipped", "skipped", "success"],
+    "skipped",
+    "skipped",
+    "skipped",
+    "success",
   ]);
 });
 
@@ -115,7 +118,9 @@ t.test("a run waits if configured, and starts after the other", async (t) => {
   machine.going[0]!.end();
   await until(() => machine.going.length === 2);
   t.same(statuses(await one.log()).toSorted(), [
-    ...["pending", "skipped", "success"],
+    "pending",
+    "skipped",
+    "success",
   ]);
 });
 

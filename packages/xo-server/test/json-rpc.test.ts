@@ -216,27 +216,34 @@ const objectId = "uuid-1";
 const xapiErrors: [XapiError, number, string, object][] = [
   [
     new XapiError("HOST_OFFLINE", [ref]),
-    ...([18, "the host is offline", { objectId }] as const),
+    18,
+    "the host is offline",
+    { objectId },
   ],
-  [
-    new XapiError("NO_HOSTS_AVAILABLE"),
-    ...([7, "no hosts available", {}] as const),
-  ],
+  [new XapiError("NO_HOSTS_AVAILABLE"), 7, "no hosts available", {}],
   [
     new XapiError("NOT_SUPPORTED_DURING_UPGRADE"),
-    ...([15, "the pool is being upgraded", {}] as const),
+    15,
+    "the pool is being upgraded",
+    {},
   ],
   [
     new XapiError("OPERATION_BLOCKED", [ref, "because"]),
-    ...([19, "operation blocked", { objectId, code: "because" }] as const),
+    19,
+    "operation blocked",
+    { objectId, code: "because" },
   ],
   [
     new XapiError("PIF_VLAN_EXISTS", [ref]),
-    ...([16, "PIF already exists", { objectId, objectType: "PIF" }] as const),
+    16,
+    "PIF already exists",
+    { objectId, objectType: "PIF" },
   ],
   [
     new XapiError("SESSION_AUTHENTICATION_FAILED", ["root"]),
-    ...([8, "authentication failed", {}] as const),
+    8,
+    "authentication failed",
+    {},
   ],
   [
     new XapiError("VDI_IN_USE", [ref, "destroy"]),
@@ -252,11 +259,15 @@ const xapiErrors: [XapiError, number, string, object][] = [
   ],
   [
     new XapiError("VM_IS_TEMPLATE", ["OpaqueRef:gone"]),
-    ...([12, "VM is a template", { objectId: "OpaqueRef:gone" }] as const),
+    12,
+    "VM is a template",
+    { objectId: "OpaqueRef:gone" },
   ],
   [
     new XapiError("VM_LACKS_FEATURE", [ref, "suspend"]),
-    ...([14, "VM lacks feature suspend", { objectId }] as const),
+    14,
+    "VM lacks feature suspend",
+    { objectId },
   ],
   [
     new XapiError("VM_LACKS_FEATURE", [ref]),
@@ -266,11 +277,15 @@ const xapiErrors: [XapiError, number, string, object][] = [
   ],
   [
     new XapiError("VM_LACKS_FEATURE_SHUTDOWN", [ref]),
-    ...([14, "VM lacks feature shutdown", { feature: "shutdown" }] as const),
+    14,
+    "VM lacks feature shutdown",
+    { feature: "shutdown" },
   ],
   [
     new XapiError("VM_MISSING_PV_DRIVERS", [ref]),
-    ...([11, "missing PV drivers", { objectId }] as const),
+    11,
+    "missing PV drivers",
+    { objectId },
   ],
   [
     new XapiError("SR_FULL", ["1", "2"]),

@@ -137,7 +137,8 @@ t.test("which servers get requests for copies", async (t) => {
   t.same(new Set([asked[0], asked[3]]), new Set(["xo3", "xo4"]), "in turn");
   t.match(cluster.lines, [
     /P: listing the pool, no copy from another server \(xo3: HTTP 404; xo4: HTTP 404; xo2: HTTP 404\)/,
-    ...[/HTTP 404/, /HTTP 404/],
+    /HTTP 404/,
+    /HTTP 404/,
   ]);
 });
 

@@ -2,10 +2,18 @@ import t from "tap";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
 const folders = [
-  ...["schedules", "proxies", "backup-jobs", "backup-logs"],
-  ...["backup-repositories", "backup-archives", "restore-logs"],
-  ...["backup/jobs/vm", "backup/jobs/metadata", "backup/jobs/mirror"],
-  ...["backup/logs", "restore/logs"],
+  "schedules",
+  "proxies",
+  "backup-jobs",
+  "backup-logs",
+  "backup-repositories",
+  "backup-archives",
+  "restore-logs",
+  "backup/jobs/vm",
+  "backup/jobs/metadata",
+  "backup/jobs/mirror",
+  "backup/logs",
+  "restore/logs",
 ];
 
 t.test("an absent collection is an empty list", async (t) => {

@@ -168,8 +168,15 @@ t.test("a denial includes the devices of a VM", async (t) => {
       .filter((id) => !shown.includes(id));
   };
   const ofB = [
-    ...["b", "b-vif", "b-vbd", "b-vdi", "b-cd"],
-    ...["s", "s-vbd", "s-vdi", "message"],
+    "b",
+    "b-vif",
+    "b-vbd",
+    "b-vdi",
+    "b-cd",
+    "s",
+    "s-vbd",
+    "s-vdi",
+    "message",
   ];
   for (const selector of ["id:b", "tags:secret"])
     t.same(hidden(deny("*", { resource: "VM", selector })), ofB, selector);

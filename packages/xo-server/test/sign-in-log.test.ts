@@ -72,8 +72,14 @@ t.test("sign-ins are audited: user, address, method and outcome", async (t) => {
   const [, input] = done.headers.getSetCookie();
   const cookieToken = /=([\w-]+)/.exec(input!)![1]!;
   for (const secret of [
-    ...[ADMIN_PASSWORD, "wrong-secret", "x-secret", CLIENT_SECRET],
-    ...["my-password-in-the-wrong-field", token, cookieToken, code],
+    ADMIN_PASSWORD,
+    "wrong-secret",
+    "x-secret",
+    CLIENT_SECRET,
+    "my-password-in-the-wrong-field",
+    token,
+    cookieToken,
+    code,
   ])
     t.notOk(said.includes(secret), "no secret in logs");
 });

@@ -172,10 +172,8 @@ t.test("statistics of a VM while it ran", async (t) => {
     lastupdate: "1700000003.5",
     ds: [{ name: "cpu_usage" }, { name: "vif_0_rx" }],
     rra: [
-      ...[
-        { cf: "MAX", pdp_per_row: "1", database: [["1", "1"]] },
-        { cf: "AVERAGE", pdp_per_row: "720", database: [["0.5", "7"]] },
-      ],
+      { cf: "MAX", pdp_per_row: "1", database: [["1", "1"]] },
+      { cf: "AVERAGE", pdp_per_row: "720", database: [["0.5", "7"]] },
       {
         cf: "AVERAGE",
         pdp_per_row: "1",

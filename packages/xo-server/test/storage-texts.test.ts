@@ -48,7 +48,11 @@ t.test("the size of a VHD is read, of other formats not", async (t) => {
   const wrongSum = footer();
   wrongSum[100] = 1;
   const bad = [
-    ...[differing, huge, wrongSum, Buffer.alloc(512), Buffer.alloc(0)],
+    differing,
+    huge,
+    wrongSum,
+    Buffer.alloc(512),
+    Buffer.alloc(0),
     footer().subarray(0, 511),
   ];
   for (const bytes of bad)

@@ -19,7 +19,8 @@ const contextOf = (...actions: string[]): CallContext =>
       groups: [],
       rights: new Rights(
         actions.map((action) => ({
-          ...({ effect: "allow", resource: "task" } as const),
+          effect: "allow",
+          resource: "task",
           action,
         })),
       ),

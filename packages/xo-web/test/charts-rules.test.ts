@@ -84,7 +84,10 @@ t.test("metrics of a VM include the guest's values, cores on request", (t) => {
     ["throughput", "throughput.read 7"],
   ]);
   t.same(lines(true)[0], [
-    ...["cpu", "cpu.usage 20", "cpu.core0 10", "cpu.core1 30"],
+    "cpu",
+    "cpu.usage 20",
+    "cpu.core0 10",
+    "cpu.core1 30",
   ]);
   t.same(timesOf({ ...set, length: 2 }), [0, 5]);
   t.end();

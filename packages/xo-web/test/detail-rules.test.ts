@@ -138,7 +138,9 @@ t.test("obstacles of a rolling reboot are reported with the hosts", (t) => {
   ] as Host[];
   t.same(
     rebootChecks(hosts, false).map(({ messageKey, isMet, hosts = [] }) => [
-      ...[messageKey, isMet, hosts.join()],
+      messageKey,
+      isMet,
+      hosts.join(),
     ]),
     [
       ["several", true, ""],
@@ -154,8 +156,10 @@ t.test("drives are listed after storage for disks", (t) => {
   const sr = (name_label: string, SR_type: string, more: object = {}) =>
     ({ name_label, SR_type, shared: false, ...more }) as unknown as Sr;
   const all = [
-    ...[sr("DVD drives", "udev"), sr("ISOs", "nfs", { content_type: "iso" })],
-    ...[sr("local", "ext"), sr("z", "nfs", { shared: true })],
+    sr("DVD drives", "udev"),
+    sr("ISOs", "nfs", { content_type: "iso" }),
+    sr("local", "ext"),
+    sr("z", "nfs", { shared: true }),
   ];
   t.same(
     all.sort(byUse).map(({ name_label }) => name_label),

@@ -33,7 +33,8 @@ t.test("after the scrolling they are in their order again", async (t) => {
 });
 
 t.test("another number of lines begins with their order", async (t) => {
-  t.same(numbers(inElementOrder(lines(1, 5), lines(0, 4), true)), [
-    ...[1, 2, 3, 4, 5],
-  ]);
+  t.same(
+    numbers(inElementOrder(lines(1, 5), lines(0, 4), true)),
+    [1, 2, 3, 4, 5],
+  );
 });

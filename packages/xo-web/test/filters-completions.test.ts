@@ -32,7 +32,12 @@ function chosen(marked: string, values: readonly KnownValue[] = []): string {
 t.test("every text is cut into pieces without gaps", async (t) => {
   const texts = [
     'power_state:|(running "a b") !tags:/x y/i memory:size:>=1 a? @',
-    ...['"open', "/open", "a : b", "", "  ", "n*e:x 42:1"],
+    '"open',
+    "/open",
+    "a : b",
+    "",
+    "  ",
+    "n*e:x 42:1",
   ];
   for (const text of texts)
     t.equal(

@@ -34,8 +34,16 @@ import {
 } from "../src/lists/views/views.js";
 
 const types = [
-  ...["VM", "VM-template", "VM-snapshot", "host", "pool"],
-  ...["SR", "VDI", "network", "PIF", "message"],
+  "VM",
+  "VM-template",
+  "VM-snapshot",
+  "host",
+  "pool",
+  "SR",
+  "VDI",
+  "network",
+  "PIF",
+  "message",
 ];
 const texts = { text: en, formats: new Formats("en", en), nowMs: 1_000_000 };
 const columnOf = (type: string, id: string): Column =>

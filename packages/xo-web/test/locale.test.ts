@@ -128,9 +128,20 @@ t.test("texts use the terms of XenServer and XCP-ng", async (t) => {
     .map(([, text]) => text.toLowerCase())
     .join("\n");
   for (const term of [
-    ...["quiesce", "checkpoint", "coordinator", "evacuate", "read-only"],
-    ...["static minimum", "dynamic memory", "acknowledge", "anti-affinity"],
-    ...["revoke", "maintenance", "attach", "detach", "eject"],
+    "quiesce",
+    "checkpoint",
+    "coordinator",
+    "evacuate",
+    "read-only",
+    "static minimum",
+    "dynamic memory",
+    "acknowledge",
+    "anti-affinity",
+    "revoke",
+    "maintenance",
+    "attach",
+    "detach",
+    "eject",
   ])
     t.ok(all.includes(term), term);
 });

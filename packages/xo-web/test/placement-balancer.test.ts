@@ -130,7 +130,8 @@ t.test(
       said(
         reasonText(
           { reason: reasons.find((one) => one.code === code)! },
-          ...([60_000, english] as const),
+          60_000,
+          english,
         ),
       );
     t.equal(

@@ -49,7 +49,12 @@ type VmRow = readonly [
 function tableOf(rows: readonly VmRow[]): ColumnTable {
   const columns: Record<string, Json> = {};
   const values = rows.map(([id, host, gib, priority, state = "Running"]) => [
-    ...[`vm ${id}`, host, state, gib * GIB, priority, 30],
+    `vm ${id}`,
+    host,
+    state,
+    gib * GIB,
+    priority,
+    30,
   ]);
   for (const [i, path] of vmPaths.entries())
     columns[path] = { values: values.map((row) => row[i] ?? null) };

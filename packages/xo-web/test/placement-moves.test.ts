@@ -30,7 +30,8 @@ const english = { text: en, formats: new Formats("en", en) };
 
 function move(vm: string, after: number[] = [], more = {}): Action {
   return {
-    ...({ kind: "migrate", purpose: "overload" } as const),
+    kind: "migrate",
+    purpose: "overload",
     vm,
     from: "h1",
     to: "h2",
@@ -145,14 +146,13 @@ t.test(
       /^Makes room for \[b\]/,
     );
     const purposes: readonly Purpose[] = [
-      ...([
-        "evacuate",
-        "balance",
-        "consolidate",
-        "enforce-rules",
-        "make-room",
-      ] as const),
-      ...(["start", "restart"] as const),
+      "evacuate",
+      "balance",
+      "consolidate",
+      "enforce-rules",
+      "make-room",
+      "start",
+      "restart",
     ];
     for (const purpose of purposes)
       for (const text of [en, de]) {
@@ -209,7 +209,8 @@ t.test("the statistics show that nothing is to be done", async (t) => {
     nothingToDo(plan([]), "evacuate", english),
     nothingToDo(
       plan([], { unplaced: [{ vm: "a", refusals: [], fitsAlone: true }] }),
-      ...(["evacuate", english] as const),
+      "evacuate",
+      english,
     ),
   ].map((one) => one.heading);
   t.same(headings, [

@@ -38,13 +38,20 @@ t.test("storage is shared, local or removable, the fullest first", (t) => {
     sr("dvd", { shared: false, SR_type: "udev", content_type: "iso", size: 0 }),
   ];
   const pbds = [
-    ...[pbd("a", "nfs"), pbd("b", "nfs", false), pbd("a", "full")],
-    ...[pbd("b", "full"), pbd("b", "local"), pbd("a", "dvd")],
+    pbd("a", "nfs"),
+    pbd("b", "nfs", false),
+    pbd("a", "full"),
+    pbd("b", "full"),
+    pbd("b", "local"),
+    pbd("a", "dvd"),
   ];
   const map = toStorageMap({ hosts, srs, pbds });
   t.same(
     map.shared.map(({ sr, tone, used, allocated }) => [
-      ...[sr.id, tone, used, allocated],
+      sr.id,
+      tone,
+      used,
+      allocated,
     ]),
     [
       ["full", "bad", 0.96, 2.5],

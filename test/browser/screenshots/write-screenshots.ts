@@ -50,8 +50,11 @@ const demo = values.demo === "none" ? [] : ["--demo", values.demo];
 const server = spawn(
   process.execPath,
   [
-    ...[join(root, "bin", "xo-server"), "start", ...demo],
-    ...["--config", join(home, "config.yaml")],
+    join(root, "bin", "xo-server"),
+    "start",
+    ...demo,
+    "--config",
+    join(home, "config.yaml"),
   ],
   { env: { ...process.env, XO_ADMIN_PASSWORD: PASSWORD } },
 );

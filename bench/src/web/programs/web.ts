@@ -103,7 +103,10 @@ async function measureChanges(): Promise<number[]> {
   const [pool] = job.pools;
   const { url, user, password } = pool!;
   const session = (await callXapi(url, "session.login_with_password", [
-    ...[user, password, "2.21", "xo-bench"],
+    user,
+    password,
+    "2.21",
+    "xo-bench",
   ])) as string;
   const delays: number[] = [];
   const ids = await list.shownIds();
@@ -114,7 +117,8 @@ async function measureChanges(): Promise<number[]> {
     );
     if (ref === undefined) continue;
     const name = (await callXapi(url, "VM.get_name_label", [
-      ...[session, ref],
+      session,
+      ref,
     ])) as string;
     const words = `${name} bench-${i}`;
     const shown = list.shownAt(words);

@@ -8,9 +8,15 @@ import { toManagedObject, type SoapClient } from "./soap-client.js";
 
 /** Properties of a VM that are read. */
 export const VM_PROPERTIES = [
-  ...["name", "runtime.powerState", "snapshot", "config.template"],
-  ...["config.annotation", "config.firmware", "config.guestFullName"],
-  ...["config.bootOptions", "config.hardware"],
+  "name",
+  "runtime.powerState",
+  "snapshot",
+  "config.template",
+  "config.annotation",
+  "config.firmware",
+  "config.guestFullName",
+  "config.bootOptions",
+  "config.hardware",
 ];
 
 /** Names of data centers and networks, which other objects refer to. */

@@ -115,7 +115,9 @@ export function startProcess(
   const { publicKey, hasOutput, hasInput } = request;
   const child = spawn(process.execPath, [program, publicKey], {
     stdio: [
-      ...["pipe" as const, "pipe" as const, "pipe" as const],
+      "pipe" as const,
+      "pipe" as const,
+      "pipe" as const,
       hasOutput ? "pipe" : "ignore",
       hasInput ? "pipe" : "ignore",
     ],

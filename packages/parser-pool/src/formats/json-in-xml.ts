@@ -35,7 +35,10 @@ const STRUCT_END = [
   VALUE_END,
   new XmlTag("</member>"),
   new XmlTag("</struct>"),
-  ...[VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END],
+  VALUE_END,
+  PARAM_END,
+  PARAMS_END,
+  RESPONSE_END,
 ];
 const STRING_ANSWER_END = [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END];
 /** The envelope around the Value of a struct, as JSON. */

@@ -29,8 +29,16 @@ export function toConflict(
 }
 
 const ORDER: readonly Constraint["rule"][] = [
-  ...(["state", "memory", "vcpus", "network", "sr"] as const),
-  ...(["device", "cpu", "host-affinity", "group", "pinned"] as const),
+  "state",
+  "memory",
+  "vcpus",
+  "network",
+  "sr",
+  "device",
+  "cpu",
+  "host-affinity",
+  "group",
+  "pinned",
 ];
 
 function compareConstraints(a: Constraint, b: Constraint): number {

@@ -8,7 +8,11 @@ import { refusalsOf } from "../rules/host-rules.js";
  * Rules that depend on hardware and connections of hosts, not on running VMs.
  */
 const BINDING: ReadonlySet<string> = new Set([
-  ...["memory", "device", "network", "sr", "host-affinity"],
+  "memory",
+  "device",
+  "network",
+  "sr",
+  "host-affinity",
 ]);
 
 /**

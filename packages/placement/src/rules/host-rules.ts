@@ -8,7 +8,14 @@ import { cpu, pinned } from "./running.js";
 
 /** In order of evaluation: cheap rules and rules that refuse most come first. */
 const ALL: readonly HostRule[] = [
-  ...[state, memory, eligibility, groups, devices, vcpus, cpu, pinned],
+  state,
+  memory,
+  eligibility,
+  groups,
+  devices,
+  vcpus,
+  cpu,
+  pinned,
 ];
 
 /** The rules that are relevant for a pool. */

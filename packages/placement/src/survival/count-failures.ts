@@ -136,10 +136,11 @@ function findSmallestFailingSet({
       high = failures;
     }
   }
-  const open = Array.from({ length: high - 1 - known }, (_, at) => ({
+  const open = Array.from({ length: high - 1 - known }, (_, at): SurvivalStep => ({
     failures: known + 1 + at,
     sets: 0,
-    ...({ holds: "unknown", by: "budget" } as const),
+    holds: "unknown",
+    by: "budget",
   }));
   if (failing === undefined) return { steps: [...steps, ...open] };
   const last = {

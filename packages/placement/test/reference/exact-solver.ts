@@ -138,8 +138,14 @@ class Search {
       const taken = there.flatMap((vm) => vm.devices ?? []);
       const groups = there.flatMap((vm) => this.#strictGroups(vm.id));
       return JSON.stringify([
-        ...[this.#kindOf.get(id), memory, memory - used, cores, vcpus],
-        ...[tally(devices), tally(taken), [...new Set(groups)].sort()],
+        this.#kindOf.get(id),
+        memory,
+        memory - used,
+        cores,
+        vcpus,
+        tally(devices),
+        tally(taken),
+        [...new Set(groups)].sort(),
       ]);
     });
     return `${at} ${left.sort().join()}`;

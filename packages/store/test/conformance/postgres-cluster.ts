@@ -93,7 +93,14 @@ export class PostgresCluster {
   async #startOn(port: number): Promise<void> {
     const log = openSync(this.#path("log"), "w");
     const options = [
-      ...["-D", "data", "-p", `${port}`, "-k", this.#folder, "-h", HOST],
+      "-D",
+      "data",
+      "-p",
+      `${port}`,
+      "-k",
+      this.#folder,
+      "-h",
+      HOST,
       // No fsync, as only processes are killed here, not machines.
       "-F",
     ];

@@ -50,8 +50,14 @@ async function list(
       id: archive.id,
     })),
     columns: [
-      ...["time", "vm", "repository", "mode", "disks", "size"],
-      ...["verification", "id"],
+      "time",
+      "vm",
+      "repository",
+      "mode",
+      "disks",
+      "size",
+      "verification",
+      "id",
     ],
     none: "No backups",
   });

@@ -42,8 +42,13 @@ function listCommand(run: Run): Command {
             id,
           })),
           columns: [
-            ...["name", "url", "state", "size"],
-            ...["verified_time", "damaged", "id"],
+            "name",
+            "url",
+            "state",
+            "size",
+            "verified_time",
+            "damaged",
+            "id",
           ],
           none: "No backup repositories",
         });

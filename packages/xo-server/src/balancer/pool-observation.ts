@@ -34,7 +34,12 @@ const MAX_AGE_MS = 60_000;
 export const RECOVERY_MS = 300_000;
 /** Operations that take a host down or bring it up. */
 const CHANGING_OPERATIONS = new Set([
-  ...["evacuate", "shutdown", "reboot", "power_on", "apply_updates", "enable"],
+  "evacuate",
+  "shutdown",
+  "reboot",
+  "power_on",
+  "apply_updates",
+  "enable",
 ]);
 
 /**

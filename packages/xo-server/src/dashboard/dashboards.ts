@@ -201,9 +201,17 @@ interface Shared {
 const MAX_CHECKED = 50;
 
 const quick = [
-  ...["id", "power_state", "uuid", "name_description", "mainIpAddress"],
-  ...["$pool", "virtualizationMode", "tags", "startTime"],
-  ...["pvDriversVersion", "pvDriversUpToDate"],
+  "id",
+  "power_state",
+  "uuid",
+  "name_description",
+  "mainIpAddress",
+  "$pool",
+  "virtualizationMode",
+  "tags",
+  "startTime",
+  "pvDriversVersion",
+  "pvDriversUpToDate",
 ];
 
 function idOf(object: ViewObject): string {

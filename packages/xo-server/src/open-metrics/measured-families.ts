@@ -70,8 +70,12 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
     label: "core",
   }),
   ...[
-    ...["fullrun", "full_contention", "partial_run"],
-    ...["partial_contention", "concurrency_hazard", "blocked"],
+    "fullrun",
+    "full_contention",
+    "partial_run",
+    "partial_contention",
+    "concurrency_hazard",
+    "blocked",
   ].map((state) =>
     vm(
       new RegExp(`^runstate_${state}$`),

@@ -38,7 +38,12 @@ export function toCsv({ pools }: UsageFigures): string {
   for (const pool of pools) {
     for (const [name, key, unit] of totals)
       lines.push([
-        ...[pool.name, pool.id, name, "", "", unit],
+        pool.name,
+        pool.id,
+        name,
+        "",
+        "",
+        unit,
         pool[key],
         pool.before?.[key],
       ]);

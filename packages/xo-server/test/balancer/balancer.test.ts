@@ -116,8 +116,10 @@ t.test("migrations are limited per run and in parallel", async (t) => {
   pool.addHosts("c", "d", "e");
   pool.addVm("w", "c");
   bench.requests = [
-    ...[["x", "b"] as const, ["y", "d"] as const],
-    ...[["w", "e"] as const, ["z", "b"] as const],
+    ["x", "b"] as const,
+    ["y", "d"] as const,
+    ["w", "e"] as const,
+    ["z", "b"] as const,
   ];
   pool.isSlow = true;
   const server = await bench.start();

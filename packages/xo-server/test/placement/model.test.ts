@@ -202,8 +202,11 @@ t.test("VMs: resources in use, required, and maximum", async (t) => {
   t.same(
     vms.slice(2).map(({ pinned }) => pinned),
     [
-      ...["VM_HAS_VGPU", "VM_HAS_PCI_ATTACHED", "OPERATION_BLOCKED"],
-      ...["VM_LACKS_FEATURE", "OTHER_OPERATION_IN_PROGRESS"],
+      "VM_HAS_VGPU",
+      "VM_HAS_PCI_ATTACHED",
+      "OPERATION_BLOCKED",
+      "VM_LACKS_FEATURE",
+      "OTHER_OPERATION_IN_PROGRESS",
     ],
   );
 });

@@ -22,7 +22,8 @@ const wide = { parallel: 100, perHost: 100 };
 
 t.test("a step begins when all that it waits for are done", async (t) => {
   const steps = [
-    ...[move("a", "x", "y"), move("b", "x", "y")],
+    move("a", "x", "y"),
+    move("b", "x", "y"),
     move("c", "y", "x", [0, 1]),
   ];
   const schedule = new PlanSchedule(steps, wide);
@@ -44,9 +45,10 @@ t.test("a failed session is awaited in vain", async (t) => {
 
 t.test("no more at a time than the limits allow", async (t) => {
   const steps = ["a", "b", "c", "d"].map((vm) => move(vm, vm, "to"));
-  t.same(begin(new PlanSchedule(steps, { parallel: 3, perHost: 9 })), [
-    ...[0, 1, 2],
-  ]);
+  t.same(
+    begin(new PlanSchedule(steps, { parallel: 3, perHost: 9 })),
+    [0, 1, 2],
+  );
   const schedule = new PlanSchedule(
     [...steps, move("e", "e", "other"), move("f", "to", "f")],
     { parallel: 9, perHost: 2 },

@@ -78,7 +78,9 @@ t.test("migrations and starts as planned; other VMs stay", async (t) => {
   pool.states.set("c", "Suspended");
   const steps = [
     move("a", "x", "y"),
-    ...[move("b", "x", "y"), start("c", "x"), start("d", "x")],
+    move("b", "x", "y"),
+    start("c", "x"),
+    start("d", "x"),
   ];
   const done: string[] = [];
   const outcome = await executePlan(steps, {
@@ -90,7 +92,9 @@ t.test("migrations and starts as planned; other VMs stay", async (t) => {
   t.equal(outcome.done.length, 4);
   t.same(done.toSorted(), ["a", "b", "c", "d"]);
   t.same(pool.calls.toSorted(), [
-    ...["VM.pool_migrate a y", "VM.resume_on c x", "VM.start_on d x"],
+    "VM.pool_migrate a y",
+    "VM.resume_on c x",
+    "VM.start_on d x",
   ]);
 });
 
@@ -99,10 +103,7 @@ t.test("the first failure ends the run, running calls complete", async (t) => {
   for (const vm of ["a", "b", "c"]) pool.run(vm, "x");
   pool.isHolding = true;
   pool.failing.set("VM.pool_migrate a", "HOST_NOT_ENOUGH_FREE_MEMORY");
-  const steps = [
-    ...[move("a", "x", "y"), move("b", "x", "y")],
-    move("c", "x", "y"),
-  ];
+  const steps = [move("a", "x", "y"), move("b", "x", "y"), move("c", "x", "y")];
   const running = executePlan(steps, {
     objects: pool.objects,
     work: untrackedTask,

@@ -39,12 +39,16 @@ export function timeLabel(s: number, span: number, language: string): string {
   const at = new Date(s * 1000);
   if (span <= 2 * 3600 + 60)
     return at.toLocaleTimeString(language, {
-      ...({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const),
+      hour: "2-digit",
+      minute: "2-digit",
+      hourCycle: "h23",
       ...(span <= 300 ? ({ second: "2-digit" } as const) : {}),
     });
   if (span <= 3 * 86_400)
     return at.toLocaleString(language, {
-      ...({ weekday: "short", hour: "2-digit", hourCycle: "h23" } as const),
+      weekday: "short",
+      hour: "2-digit",
+      hourCycle: "h23",
       minute: "2-digit",
     });
   return at.toLocaleDateString(

@@ -83,11 +83,20 @@ function usePoolObjects(draft: Ref<Draft>) {
     () => "enabled? power_state:Running",
   );
   const networks = objectsOfPool<NetworkRow>(draft, "network", [
-    ...["id", "name_label", "automatic", "PIFs"],
+    "id",
+    "name_label",
+    "automatic",
+    "PIFs",
   ]);
   const storage = objectsOfPool<StorageRow>(draft, "SR", [
-    ...["id", "name_label", "content_type", "size", "physical_usage"],
-    ...["shared", "allocationStrategy", "SR_type"],
+    "id",
+    "name_label",
+    "content_type",
+    "size",
+    "physical_usage",
+    "shared",
+    "allocationStrategy",
+    "SR_type",
   ]);
   const ofContent = (content: string) =>
     storage.value.filter(({ content_type }) => content_type === content);

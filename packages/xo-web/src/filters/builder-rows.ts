@@ -67,8 +67,15 @@ export function operatorsOf(
       return ["contains", "notContains", "like", "matches"];
     case "text":
       return [
-        ...(["contains", "notContains", "is", "isNot", "starts"] as const),
-        ...(["like", "matches", "any", "none"] as const),
+        "contains",
+        "notContains",
+        "is",
+        "isNot",
+        "starts",
+        "like",
+        "matches",
+        "any",
+        "none",
       ];
     case "number":
       return ["atLeast", "above", "below", "atMost", "equal", "notEqual"];
@@ -81,9 +88,21 @@ export function operatorsOf(
       return ["above", "below"];
     case "unknown":
       return [
-        ...(["contains", "notContains", "is", "isNot", "starts"] as const),
-        ...(["like", "matches", "above", "atLeast", "below"] as const),
-        ...(["atMost", "equal", "notEqual", "any", "none"] as const),
+        "contains",
+        "notContains",
+        "is",
+        "isNot",
+        "starts",
+        "like",
+        "matches",
+        "above",
+        "atLeast",
+        "below",
+        "atMost",
+        "equal",
+        "notEqual",
+        "any",
+        "none",
       ];
   }
 }

@@ -83,12 +83,10 @@ function paintLevel(
     if (cells[cell] !== level || before?.cells[cell] === level) continue;
     const at = 4 * cell;
     context.fillRect(
-      ...([
-        rects[at]!,
-        rects[at + 1]!,
-        rects[at + 2]!,
-        rects[at + 3]!,
-      ] as const),
+      rects[at]!,
+      rects[at + 1]!,
+      rects[at + 2]!,
+      rects[at + 3]!,
     );
   }
 }

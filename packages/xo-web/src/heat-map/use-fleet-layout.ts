@@ -65,7 +65,10 @@ function keyOf({
     tables.vms.stampOf(paths),
     tables.hosts.stampOf(["name_label", "$pool"]),
     tables.pools.stampOf(["name_label"]),
-    ...[scope, withHalted, size, box],
+    scope,
+    withHalted,
+    size,
+    box,
   ]);
 }
 

@@ -28,8 +28,12 @@ export function useFleetTables(
   const vms = useColumns(() => ({
     type: "VM",
     paths: [
-      ...["power_state", "$container", "$pool"],
-      ...["CPUs.number", "memory.size", `now.${metric()}`],
+      "power_state",
+      "$container",
+      "$pool",
+      "CPUs.number",
+      "memory.size",
+      `now.${metric()}`,
     ],
   }));
   const shown = computed(() => countIn(vms.table.value, scope()));

@@ -16,8 +16,14 @@ export interface FleetCapacity {
 }
 
 export const hostPaths = [
-  ...["name_label", "$pool", "power_state", "enabled"],
-  ...["cpus.cores", "memory.size", "memory.usage", "now.cpu"],
+  "name_label",
+  "$pool",
+  "power_state",
+  "enabled",
+  "cpus.cores",
+  "memory.size",
+  "memory.usage",
+  "now.cpu",
 ];
 export const srPaths = ["$pool", "size", "physical_usage", "content_type"];
 

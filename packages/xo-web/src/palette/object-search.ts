@@ -6,9 +6,7 @@ import type { ObjectName } from "./route-object.js";
 import { anyOf } from "../filters/value-text.js";
 
 /** Searched types, in the order of equal matches. */
-export const mainTypes = [
-  ...["pool", "host", "VM", "SR", "network", "VM-template"],
-];
+export const mainTypes = ["pool", "host", "VM", "SR", "network", "VM-template"];
 /** Types with many objects: searched after the main types. */
 export const minorTypes = ["VDI", "VM-snapshot"];
 
@@ -18,9 +16,17 @@ const MAX_PER_TYPE = 40;
 const MAX_BY_PREFIX = 10;
 
 const fields = [
-  ...["id", "type", "name_label", "$pool", "power_state", "enabled"],
-  ...["current_operations", "mainIpAddress", "inMaintenanceMode"],
-  ...["$SR", "$snapshot_of"],
+  "id",
+  "type",
+  "name_label",
+  "$pool",
+  "power_state",
+  "enabled",
+  "current_operations",
+  "mainIpAddress",
+  "inMaintenanceMode",
+  "$SR",
+  "$snapshot_of",
 ];
 
 /**

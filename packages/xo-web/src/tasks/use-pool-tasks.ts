@@ -4,8 +4,17 @@ import type { ObjectRow } from "../api/object-row.js";
 import { poolTaskItem, type TaskItem } from "./task.js";
 
 const fields = [
-  ...["id", "type", "name_label", "status", "progress", "created"],
-  ...["finished", "result", "allowedOperations", "$host", "$pool"],
+  "id",
+  "type",
+  "name_label",
+  "status",
+  "progress",
+  "created",
+  "finished",
+  "result",
+  "allowedOperations",
+  "$host",
+  "$pool",
 ];
 
 export interface PoolTasks {

@@ -34,9 +34,20 @@ export interface PifRow {
 export const hostFields = ["id", "name_label", "power_state", "enabled"];
 export const networkFields = ["id", "name_label", "bridge", "MTU"];
 export const pifFields = [
-  ...["id", "device", "vlan", "attached", "carrier", "physical", "management"],
-  ...["isBondMaster", "isBondSlave", "bondMaster", "mtu", "speed"],
-  ...["$host", "$network"],
+  "id",
+  "device",
+  "vlan",
+  "attached",
+  "carrier",
+  "physical",
+  "management",
+  "isBondMaster",
+  "isBondSlave",
+  "bondMaster",
+  "mtu",
+  "speed",
+  "$host",
+  "$network",
 ];
 
 /** What may be wrong with a way from a host to a network, worst first. */

@@ -25,8 +25,17 @@ export interface PbdRow {
 }
 
 export const srFields = [
-  ...["id", "type", "name_label", "SR_type", "content_type", "shared", "size"],
-  ...["physical_usage", "usage", "$container", "inMaintenanceMode"],
+  "id",
+  "type",
+  "name_label",
+  "SR_type",
+  "content_type",
+  "shared",
+  "size",
+  "physical_usage",
+  "usage",
+  "$container",
+  "inMaintenanceMode",
 ];
 export const pbdFields = ["id", "host", "SR", "attached"];
 

@@ -30,8 +30,14 @@ export interface WorkerRunOptions {
 
 /** Types of long orders, which read or write data. */
 const LONG = new Set([
-  ...["backup", "backup-to-several", "mirror", "repair", "restore"],
-  ...["verify", "collect", "benchmark"],
+  "backup",
+  "backup-to-several",
+  "mirror",
+  "repair",
+  "restore",
+  "verify",
+  "collect",
+  "benchmark",
 ]);
 /** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;

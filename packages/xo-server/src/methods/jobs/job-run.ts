@@ -20,8 +20,14 @@ const runId = Type.String({
   description: "Id of a run.",
 });
 const statuses = [
-  ...["queued", "pending", "success", "failure", "partial"],
-  ...["skipped", "interrupted", "aborted"],
+  "queued",
+  "pending",
+  "success",
+  "failure",
+  "partial",
+  "skipped",
+  "interrupted",
+  "aborted",
 ] as const;
 const status = Type.Optional(
   Type.Enum(statuses as readonly JobRun["status"][], {

@@ -41,7 +41,9 @@ const vmSetFolder = defineOperation({
   handler: async ({ id, folder, create = false }, context) => {
     const { xapi, ref } = context.objects.get(
       id,
-      ...["VM", "VM-template", "VM-snapshot"],
+      "VM",
+      "VM-template",
+      "VM-snapshot",
     );
     const stored = folder === null ? undefined : toFolderPath(folder);
     if (stored !== undefined && !create) {

@@ -221,7 +221,8 @@ const placementRecommend = defineOperation({
   result: schemas.Recommendation,
   permission: ofPool("read"),
   rest: route(
-    ...(["get", "/pools/{pool}/placement/recommendation"] as const),
+    "get",
+    "/pools/{pool}/placement/recommendation",
     "GetPlacementRecommendation",
     { example: { actions: [], unplaced: [], isProven: true, policy: {} } },
   ),

@@ -117,7 +117,8 @@ const poolSetHaHostFailures = defineOperation({
         reason: `the pool tolerates at most ${most} host failures`,
       });
     await xapi.callAsync("pool.set_ha_host_failures_to_tolerate", [
-      ...[ref, String(requested)],
+      ref,
+      String(requested),
     ]);
     return true;
   },

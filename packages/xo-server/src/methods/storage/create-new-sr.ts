@@ -54,9 +54,15 @@ function create(
 ): Promise<unknown> {
   const { name_label, name_description, type, content_type = "user" } = sr;
   return xapi.callAsync("SR.create", [
-    ...[ref, device, String(sr.physicalSize ?? 0)],
-    ...[name_label, name_description, type, content_type],
-    ...[sr.shared, sr.sm_config ?? {}],
+    ref,
+    device,
+    String(sr.physicalSize ?? 0),
+    name_label,
+    name_description,
+    type,
+    content_type,
+    sr.shared,
+    sr.sm_config ?? {},
   ]);
 }
 
@@ -72,8 +78,13 @@ async function takeBack(
   const { xapi } = host;
   const { uuid, name_label, name_description, type, device } = sr;
   const ref = (await xapi.call("SR.introduce", [
-    ...[uuid, name_label, name_description, type],
-    ...[sr.content_type ?? "user", sr.shared, sr.sm_config ?? {}],
+    uuid,
+    name_label,
+    name_description,
+    type,
+    sr.content_type ?? "user",
+    sr.shared,
+    sr.sm_config ?? {},
   ])) as Ref;
   try {
     const hosts = sr.shared

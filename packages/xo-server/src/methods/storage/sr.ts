@@ -164,7 +164,9 @@ async function trim(
   const pool = objects.get(String(object["$pool"]), "pool");
   const master = objects.get(String(pool.object["master"]), "host");
   await xapi.callAsync("host.call_plugin", [
-    ...[master.ref, "trim", "do_trim"],
+    master.ref,
+    "trim",
+    "do_trim",
     { sr_uuid: id },
   ]);
   return true;

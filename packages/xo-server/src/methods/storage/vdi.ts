@@ -34,9 +34,17 @@ const newVdi = Type.Object({
   type: Type.Optional(
     Type.Enum(
       [
-        ...["system", "user", "ephemeral", "suspend", "crashdump"],
-        ...["ha_statefile", "metadata", "redo_log", "rrd"],
-        ...["pvs_cache", "cbt_metadata"],
+        "system",
+        "user",
+        "ephemeral",
+        "suspend",
+        "crashdump",
+        "ha_statefile",
+        "metadata",
+        "redo_log",
+        "rrd",
+        "pvs_cache",
+        "cbt_metadata",
       ],
       { description: "XAPI's type of the VDI. Default: user." },
     ),

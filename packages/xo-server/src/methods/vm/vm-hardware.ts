@@ -134,8 +134,10 @@ const vmGetCloudInitConfig = defineOperation({
     const answer = await xapi.call(
       "host.call_plugin",
       [
-        ...[hostOf(objects, object), "xscontainer"],
-        ...["get_config_drive_default", args],
+        hostOf(objects, object),
+        "xscontainer",
+        "get_config_drive_default",
+        args,
       ],
       { idempotent: true },
     );

@@ -99,8 +99,14 @@ const NUMBERING: ReadonlySet<string> = new Set([
 
 /** Parameters with placeholders. */
 const FILLED: ReadonlySet<string> = new Set([
-  ...["name_description", "cloudConfig", "networkConfig", "PV_args"],
-  ...["VDIs", "existingDisks", "VIFs", "xenStoreData"],
+  "name_description",
+  "cloudConfig",
+  "networkConfig",
+  "PV_args",
+  "VDIs",
+  "existingDisks",
+  "VIFs",
+  "xenStoreData",
 ]);
 
 function filled<T extends object>(shared: T, one: Numbered): T {

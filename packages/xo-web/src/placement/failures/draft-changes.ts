@@ -24,7 +24,10 @@ export type DraftChange =
 export type DraftKind = DraftChange["kind"];
 
 export const draftKinds: readonly DraftKind[] = [
-  ...(["addHosts", "removeHost", "addVms", "setMemory"] as const),
+  "addHosts",
+  "removeHost",
+  "addVms",
+  "setMemory",
 ];
 
 /** Parsed values of the form fields; memory in GiB. */

@@ -39,13 +39,22 @@ export interface Fleet {
 
 /** Of a VM, for `query.columns`. */
 export const vmPaths = [
-  ...["name_label", "$container", "power_state"],
-  ...["memory.size", "high_availability", "startDelay"],
+  "name_label",
+  "$container",
+  "power_state",
+  "memory.size",
+  "high_availability",
+  "startDelay",
 ] as const;
 
 /** Of a host. */
 export const hostFields = [
-  ...["id", "type", "name_label", "power_state", "enabled", "memory"],
+  "id",
+  "type",
+  "name_label",
+  "power_state",
+  "enabled",
+  "memory",
 ] as const;
 
 /** @param table of VMs with `vmPaths`; undefined: not loaded yet */
@@ -104,7 +113,9 @@ function vmsOf(table: ColumnTable | undefined) {
     return (row: number) => values?.[row] || 0;
   };
   const [name, where, state] = [
-    ...[text("name_label"), text("$container"), text("power_state")],
+    text("name_label"),
+    text("$container"),
+    text("power_state"),
   ] as const;
   const memory = number("memory.size");
   const delay = number("startDelay");

@@ -79,10 +79,17 @@ const metrics: Readonly<Record<string, MetricUnit>> = {
 /** Metrics of a type; `server` is the server itself. */
 export function metricsOf(type: string): string[] {
   const ofServer = [
-    ...["disk.usage", "memory.usage", "certificate.days"],
-    ...["updates.hosts", "versions.pools"],
-    ...["backup.failed", "backup.mismatches", "backup.unprotected"],
-    ...["backup.days", "backup.damaged", "backup.unreachable"],
+    "disk.usage",
+    "memory.usage",
+    "certificate.days",
+    "updates.hosts",
+    "versions.pools",
+    "backup.failed",
+    "backup.mismatches",
+    "backup.unprotected",
+    "backup.days",
+    "backup.damaged",
+    "backup.unreachable",
     "servers.lost",
   ];
   return Object.keys(metrics).filter(
