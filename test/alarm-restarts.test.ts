@@ -13,6 +13,9 @@ t.comment("timeout=400000");
 const RESTARTS = Number(process.env["XO_ALARM_RESTARTS"] ?? 4);
 const SEED = Number(process.env["XO_ALARM_SEED"] ?? 1);
 
+/** Options of the simulator. */
+const FLEET = ["--hosts", "2", "--vms", "12", "--pace", "0"];
+
 /** A XAPI client of the pool: its changes bypass the server. */
 async function openPool({ url, user, password }: Simulated) {
   const call = async (method: string, ...params: unknown[]) => {
@@ -41,15 +44,7 @@ t.test(
   { timeout: 24 * 3_600_000 },
   async (t) => {
     const random = seededRandom(SEED);
-    const [simulated] = await simulate(
-      t,
-      "--hosts",
-      "2",
-      "--vms",
-      "12",
-      "--pace",
-      "0",
-    );
+    const [simulated] = await simulate(t, ...FLEET);
     const sinks = await startNoticeSinks(t);
     const cwd = t.testdir({
       "config.yaml": [

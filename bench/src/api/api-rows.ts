@@ -23,7 +23,7 @@ export interface ApiRow {
   measure(): Promise<Figures>;
 }
 
-export interface ApiRows {
+interface ApiRows {
   readonly rows: readonly ApiRow[];
   /** Ends the simulators. */
   readonly stop: () => Promise<void>;

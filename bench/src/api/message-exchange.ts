@@ -3,7 +3,7 @@ import type { ServerFigures } from "./server-figures.js";
 import { maskedFrame, RawSocket } from "./raw-socket.js";
 
 /** A server that is measured: xo-server, or the plain server for comparison. */
-export interface Served {
+interface Served {
   readonly url: string;
   /** Token of the user; absent: anonymous. */
   readonly token?: string;
@@ -11,7 +11,7 @@ export interface Served {
   end(): Promise<ServerFigures>;
 }
 
-export interface MessageLoad {
+interface MessageLoad {
   /** Payload of each message, in bytes. */
   readonly size: number;
   /** Number of messages sent, without responses. */

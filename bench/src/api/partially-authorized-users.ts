@@ -2,7 +2,7 @@ import { ApiClient } from "./api-client.js";
 import type { MeasuredServer } from "./measured-server.js";
 
 /** Users who may read about half of all objects, by one kind of right. */
-export interface PartiallyAuthorizedUsers {
+interface PartiallyAuthorizedUsers {
   readonly name: string;
   readonly token: string;
 }

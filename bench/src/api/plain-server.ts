@@ -1,6 +1,6 @@
 import { ProbedChild } from "./probed-child.js";
 
-export type PlainServer = ProbedChild;
+type PlainServer = ProbedChild;
 
 /**
  * The `ws` package alone.

@@ -14,7 +14,7 @@ export interface Cost {
   readonly read?: number;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
 }

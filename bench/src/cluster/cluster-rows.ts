@@ -18,7 +18,7 @@ export type RowName =
   | "fleet";
 
 /** A row, and how large it is. */
-export interface ClusterRow {
+interface ClusterRow {
   readonly name: RowName;
   readonly shape: GroupShape;
   /** Changes, kills or clients. */

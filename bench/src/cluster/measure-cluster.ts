@@ -7,7 +7,7 @@ import { largestOwner, timeUntilMoved } from "./owner.js";
 import { ownPools } from "./own-pools.js";
 import { BenchGroup, type GroupShape } from "./server-group.js";
 
-export interface ClusterShape extends GroupShape {
+interface ClusterShape extends GroupShape {
   /** Changes of which the time to a client is measured. */
   readonly changes: number;
   /** Length of the measurement of renewals, in ms. */

@@ -2,7 +2,7 @@ import type { PoolAddress } from "../harness/simulator.js";
 
 /** Which program transfers the bytes from the pool to the client. */
 export const serversUnderTest = ["proxy", "server", "checksum"] as const;
-export type ServerUnderTest = (typeof serversUnderTest)[number];
+type ServerUnderTest = (typeof serversUnderTest)[number];
 
 export interface ExportJob {
   readonly pool: PoolAddress;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 
-export interface ReadFigures {
+interface ReadFigures {
   readonly bytes: number;
   readonly ms: number;
   /** Increase of the memory (RSS) of the measured process, at most. */

@@ -9,7 +9,7 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-export interface BarChart {
+interface BarChart {
   readonly title: string;
   readonly subtitle: string;
   readonly groups: readonly string[];

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Figures } from "./figures.js";
 
-export interface ChildOptions {
+interface ChildOptions {
   /** The compiled program, seen from `bench/dist/src/`, for example `measure/download.js`. */
   readonly program: string;
   /**

@@ -5,7 +5,7 @@
 export type Figures = Readonly<Record<string, number>>;
 
 /** The runs of one row, put together. */
-export interface Summary {
+interface Summary {
   /** Number of runs. */
   readonly runs: number;
   readonly median: Figures;

@@ -1,6 +1,6 @@
-export type Align = "left" | "right";
+type Align = "left" | "right";
 
-export interface Column {
+interface Column {
   readonly title: string;
   readonly align?: Align;
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Report } from "./result.js";
 
 /** What a bench leaves behind: file name to text. */
-export type Documents = Readonly<Record<string, string>>;
+type Documents = Readonly<Record<string, string>>;
 
 /** Writes all documents into a folder, which is made when missing. */
 export async function publish(
@@ -16,7 +16,7 @@ export async function publish(
     await writeFile(join(folder, name), text);
 }
 
-export interface Destination {
+interface Destination {
   /** Undefined: nowhere. */
   readonly out: string | undefined;
   /** The documents of a smoke run are checked and deleted. */

@@ -3,7 +3,7 @@ import type { Measured } from "./rounds.js";
 import type { Machine } from "./machine.js";
 
 /** What was measured, by name. */
-export interface ResultKey {
+interface ResultKey {
   readonly pool: string;
   readonly mode: string;
   readonly place: string;

@@ -8,7 +8,7 @@ export interface Measured<Row> {
   readonly failure?: string;
 }
 
-export interface Rounds<Row> {
+interface Rounds<Row> {
   /** At most this many runs a row. */
   readonly runs: number;
   /** The number of runs of a row, determined after its first run. */

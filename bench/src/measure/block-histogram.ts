@@ -2,7 +2,7 @@ import { createHistogram } from "@xo-server/perf";
 import { createCoreWaitReader } from "./core-wait.js";
 
 /** Times in which the event loop did not come round, of the program's own making: waits for a core are taken off. */
-export interface Blocks {
+interface Blocks {
   readonly longestMs: number;
   readonly longestOwnMs: number;
   /** Number of own blocks longer than this time, in ms. */

@@ -11,7 +11,7 @@ import type {
 import type { ChangeGenerator, Hours } from "./simulated-day.js";
 
 /** What a source needs beside its objects. */
-export interface DerivedSourceParts {
+interface DerivedSourceParts {
   readonly decoder: ParserPool;
   readonly hours: Hours;
   readonly changes: ChangeGenerator;

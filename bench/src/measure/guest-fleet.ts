@@ -25,7 +25,7 @@ export interface FleetSize {
 /** What is read where VMs are shown. */
 const GUEST_CLASSES = ["pool", "host", "VM", "VM_metrics", "VM_guest_metrics"];
 
-export interface GuestFleet {
+interface GuestFleet {
   readonly pools: readonly ChangingPool[];
   readonly inventory: Inventory;
   readonly catalog: Catalog;

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { createCoreWaitReader } from "./core-wait.js";
 
-export interface LoopBlocks {
+interface LoopBlocks {
   /** The longest time in which the event loop did not come round. */
   readonly longestBlockMs: number;
   /** All times longer than 50 ms, added up. */

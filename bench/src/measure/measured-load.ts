@@ -18,7 +18,7 @@ export interface Loaded {
 }
 
 /** Figures of one load; all times in ms, all sizes in bytes. */
-export interface LoadFigures {
+interface LoadFigures {
   readonly ms: number;
   readonly longestBlockMs: number;
   readonly blocksOver50Ms: number;

@@ -3,7 +3,7 @@ import { Session, type Profiler } from "node:inspector/promises";
 const SAMPLE_US = 250;
 
 /** Parts of the program by the files that do them. */
-export type Parts = Readonly<Record<string, RegExp>>;
+type Parts = Readonly<Record<string, RegExp>>;
 
 /**
  * Samples the main thread while `work` runs.

@@ -1,6 +1,6 @@
 import { preferredHost, type PlacementScenario } from "./problems.js";
 
-export interface CibState {
+interface CibState {
   /** Number of a host that is offline, when every host runs one of each set; absent: nothing runs, all are online. */
   readonly out?: number;
 }

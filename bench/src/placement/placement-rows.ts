@@ -17,7 +17,7 @@ export type PlacementRow =
   | Row<"survival", SurvivalJob>
   | Row<"quality", QualityJob>;
 
-export interface Row<Section extends string, Job> {
+interface Row<Section extends string, Job> {
   readonly section: Section;
   readonly name: string;
   readonly job: Job;

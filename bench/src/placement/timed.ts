@@ -1,5 +1,5 @@
 /** What a piece of work that never waits took, in ms, and what it gave. */
-export interface Timed<T> {
+interface Timed<T> {
   readonly value: T;
   readonly ms: number;
   /** Of all threads of this process, the garbage collector's included. */

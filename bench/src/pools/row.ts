@@ -9,9 +9,9 @@ export interface Row {
   readonly legacy?: boolean;
 }
 
-export type Place = "main" | "worker" | "auto";
+type Place = "main" | "worker" | "auto";
 
-export type RowKind =
+type RowKind =
   | {
       readonly program: "ours";
       readonly transport: "auto" | "xml-rpc" | "json-in-xml" | "json-rpc";
@@ -21,7 +21,7 @@ export type RowKind =
   | { readonly program: "peer"; readonly transport: "json-rpc" | "xml-rpc" };
 
 /** The three ways to read XML that the parser pool offers. */
-export type XmlReader = "reader" | "expat" | "xmlrpc";
+type XmlReader = "reader" | "expat" | "xmlrpc";
 
 export const rows: readonly Row[] = [
   reference("download", "http"),

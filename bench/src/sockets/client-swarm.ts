@@ -10,7 +10,7 @@ export interface ClientSwarmJob {
 }
 
 /** How many changes its sockets received since the last time, and how late. */
-export interface Received {
+interface Received {
   readonly received: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -15,7 +15,7 @@ const ROWS = 15;
 /** Timeout of everything that the page is waited for, in ms: a server that has just been started loads its pools first. */
 const TIMEOUT_MS = 120_000;
 
-export interface Frames {
+interface Frames {
   readonly perSecond: number;
   readonly p95Ms: number;
   readonly longestMs: number;

@@ -22,7 +22,7 @@ const CHURN_BEFORE_MS = 3_000;
 /** How long it changes between the two measurements, in ms: V8 compiles in the first half minute. */
 const CHURN_BETWEEN_MS = 20_000;
 
-export interface StartOptions {
+interface StartOptions {
   /** Path of the configuration. */
   readonly config: string;
   readonly pools: readonly PoolAddress[];
@@ -39,7 +39,7 @@ export interface StartOptions {
   readonly restMs: number;
 }
 
-export interface MeasuredStart {
+interface MeasuredStart {
   readonly figures: Figures;
   /** Of the client, for its next start; absent: no client has signed in. */
   readonly token?: string;

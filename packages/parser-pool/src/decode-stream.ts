@@ -30,7 +30,7 @@ export interface TaskRun {
   cancel?(): void;
 }
 
-export interface StreamSettings {
+interface StreamSettings {
   readonly format: FormatName;
   /** The format cannot decode single segments. */
   readonly needsWholeAnswer: boolean;

@@ -9,7 +9,7 @@ import { formats, type FormatName } from "./formats/formats.js";
 import type { ClassRegistry } from "./formats/class-registry.js";
 
 /** Bytes of an answer, `bytes[start..end)`, in a separate buffer with SLACK more bytes. */
-export interface Piece {
+interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;

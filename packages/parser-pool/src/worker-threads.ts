@@ -12,7 +12,7 @@ type PiscinaQueue = NonNullable<
 type PiscinaTask = Parameters<PiscinaQueue["push"]>[0];
 
 /** Where a task is queued. */
-export interface QueuePosition {
+interface QueuePosition {
   readonly priority: DecodePriority;
   readonly lane: string;
 }
@@ -30,7 +30,7 @@ interface QueueEntry extends QueuePosition {
   task?: PiscinaTask;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
@@ -44,7 +44,7 @@ export interface ThreadOptions {
 const KEEP_ALIVE_MS = 2 ** 30;
 
 /** A submitted task. */
-export interface Submitted {
+interface Submitted {
   /** @throws XoError PARSER_FAILED: the worker crashed */
   readonly result: Promise<DecodeResult | DecodeFailure>;
   /** Removes the task from the queue. @returns true: removed, `result` never settles; false: it runs and continues */

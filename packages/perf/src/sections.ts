@@ -4,7 +4,7 @@ const RING_SIZE = 32;
 const MIN_MS = 1;
 
 /** A named section of the main thread's time. */
-export interface Section {
+interface Section {
   readonly label: string;
   readonly startedAt: number;
   readonly ms: number;
@@ -14,7 +14,7 @@ export interface Section {
  * Records named sections, so that blocks can be attributed. A section costs two
  * clock readings: about 0.1 us.
  */
-export interface Sections {
+interface Sections {
   /**
    * Runs `section` under a label such as `inventory: apply batch` and returns
    * its result.

@@ -25,7 +25,7 @@ const ENDED_SESSION = /^(57P05|25P03)$/;
 const ENDED_CONNECTION =
   /^(Connection terminated|Client has encountered a connection error|Client was closed)|EPIPE|ECONNRESET/;
 
-export interface MigrationLockParts {
+interface MigrationLockParts {
   readonly engine: Pick<Engine, "name" | "writer">;
   readonly timers: Timers;
   readonly logger: Pick<Logger, "info">;

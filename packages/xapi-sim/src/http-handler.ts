@@ -51,7 +51,7 @@ export interface HandlerHead {
   readonly headers?: readonly (readonly [string, string])[];
 }
 
-export interface HandlerAnswer extends HandlerHead {
+interface HandlerAnswer extends HandlerHead {
   readonly body: string | Buffer;
   readonly keepAlive?: boolean;
 }

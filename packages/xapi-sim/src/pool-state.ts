@@ -7,13 +7,13 @@ import { XapiFailure } from "./xapi-failure.js";
 import { HostUpdates } from "./updates/host-updates.js";
 
 /** From a moment on, Unix seconds, a VM uses this many cores. */
-export interface LoadSetting {
+interface LoadSetting {
   readonly from: number;
   readonly cores: number;
 }
 
 /** The time of a VM on a host, Unix seconds, and its core usage at a moment. */
-export interface Residency {
+interface Residency {
   readonly from: number;
   readonly to: number;
   readonly load: (seconds: number) => number;
@@ -40,7 +40,7 @@ export interface Flow {
 }
 
 /** The connection to a host that has joined from another simulator. */
-export interface HostChannel {
+interface HostChannel {
   send(message: Readonly<Record<string, string | boolean>>): void;
 }
 

@@ -4,7 +4,7 @@ import type { Database } from "./database.js";
 import { XapiFailure } from "./xapi-failure.js";
 
 /** A signed-in client. */
-export interface Session {
+interface Session {
   readonly ref: string;
   readonly userName: string;
   readonly originator: string;

@@ -5,7 +5,7 @@ import type { CallExecutor } from "./calls/call-executor.js";
 import type { Candidates } from "./session/candidates.js";
 import type { XapiSession } from "./session/xapi-session.js";
 
-export interface MemberDiscovery {
+interface MemberDiscovery {
   readonly executor: CallExecutor;
   readonly candidates: Candidates;
   readonly settings: { readonly callTimeoutMs: number };

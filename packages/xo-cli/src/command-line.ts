@@ -17,7 +17,7 @@ import { whoamiCommand } from "./commands/whoami.js";
 import type { GlobalOptions } from "./context.js";
 
 /** A parsed command line. */
-export type Invocation =
+type Invocation =
   | {
       readonly kind: "run";
       readonly options: GlobalOptions;

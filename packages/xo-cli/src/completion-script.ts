@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 
-export type Shell = "bash" | "zsh" | "fish";
+type Shell = "bash" | "zsh" | "fish";
 
 /** Commands whose argument is an object type. */
 const TYPED = new Set(["list", "watch"]);

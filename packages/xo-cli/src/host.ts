@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 
 /** The used members of `tty.ReadStream` and `tty.WriteStream`; streams of pipes lack some. */
-export type Input = Readable & {
+type Input = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
 };

@@ -4,7 +4,7 @@ import { NO_TLS } from "./server/connection-error.js";
 import { ExitCode } from "./exit-code.js";
 
 /** A reported error. */
-export interface Report {
+interface Report {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;

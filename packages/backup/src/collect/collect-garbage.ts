@@ -14,7 +14,7 @@ import type { Repository } from "../repository/repository.js";
 import { copyOf, removeCopied } from "../storage/copied-file.js";
 import { listAll } from "../storage/storage.js";
 
-export interface CollectOptions {
+interface CollectOptions {
   /**
    * Milliseconds from the moment when a file is found to be unneeded to its
    * deletion. A backup that takes longer may have to be repeated; nothing worse.

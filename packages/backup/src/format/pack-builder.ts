@@ -13,7 +13,7 @@ import {
   indexNonce,
 } from "./pack-layout.js";
 
-export interface NewChunk {
+interface NewChunk {
   readonly id: Buffer;
   readonly method: number;
   /** Bytes before compression. */

@@ -21,7 +21,7 @@ import {
 const TAIL_SIZE = 16 * 1024;
 
 /** Reads parts of a pack. */
-export type ReadParts = (parts: readonly ByteRange[]) => Promise<Buffer[]>;
+type ReadParts = (parts: readonly ByteRange[]) => Promise<Buffer[]>;
 
 /** The index of one pack, and its key. */
 export class PackIndex {

@@ -6,7 +6,7 @@ import { ZstdThreads } from "./zstd-threads.js";
 /** More is faster with threads and optimized code. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export interface ZstdInlineOptions {
+interface ZstdInlineOptions {
   /** Of uncompressed chunks; default 64 MiB. */
   readonly maxBytes?: number;
   readonly startThreads?: () => ZstdThreads;

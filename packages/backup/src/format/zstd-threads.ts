@@ -28,7 +28,7 @@ const BYTES_BEFORE_NEXT = 8 * 1024 * 1024;
 const program = programFile("zstd-worker", import.meta.url);
 
 /** A thread as {@link ZstdThreads} uses it: a `Worker` of Node.js. */
-export interface ZstdWorker {
+interface ZstdWorker {
   on(event: "message", listener: (answer: ZstdAnswer) => void): unknown;
   on(
     event: "error" | "messageerror",
@@ -40,7 +40,7 @@ export interface ZstdWorker {
   unref(): void;
 }
 
-export interface ZstdThreadsOptions {
+interface ZstdThreadsOptions {
   /** Threads at most; default: one per core, at most 3. */
   readonly max?: number;
   /** Starts a thread; default: a `Worker` with the program beside this file. */

@@ -8,7 +8,7 @@ import { RepositoryError } from "../errors.js";
 import { RepositoryKey } from "./derived-keys.js";
 
 /** The repository key, encrypted by a passphrase. Stored as JSON; binary values in base64. */
-export interface KeySlot {
+interface KeySlot {
   readonly version: 1;
   readonly repository: string;
   readonly name: string;
@@ -34,7 +34,7 @@ const P = 1;
 const MAX_N = 2 ** 20;
 const TAG_SIZE = 16;
 
-export interface WrapOptions {
+interface WrapOptions {
   readonly repository: string;
   readonly name: string;
   readonly passphrase: string;

@@ -17,7 +17,7 @@ import {
   errnoName,
 } from "./protocol.js";
 
-export interface NbdConnectionOptions {
+interface NbdConnectionOptions {
   readonly exportName: string;
   /** Milliseconds without a byte while a request is in flight. */
   readonly stallMs: number;

@@ -12,7 +12,7 @@ import type { TlsTrust } from "./tls-trust.js";
 
 const STALL_MS = 60_000;
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** URL of any resource of the server. */
   readonly url: URL;
   readonly tls?: TlsTrust | undefined;
@@ -23,7 +23,7 @@ export interface HttpServerOptions {
   readonly keepAlive?: boolean;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;

@@ -94,7 +94,7 @@ export class ParityBuilder {
   }
 }
 
-export interface ParityHeader {
+interface ParityHeader {
   readonly members: readonly ParityMember[];
   /** Where the parity begins. */
   readonly offset: number;

@@ -14,7 +14,7 @@ import {
 } from "./parity-file.js";
 
 /** A parity file and the packs that it protects. */
-export interface ParityGroup {
+interface ParityGroup {
   /** Name of the parity file in the storage. */
   readonly file: string;
   readonly members: readonly ParityMember[];

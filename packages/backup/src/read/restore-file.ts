@@ -4,7 +4,7 @@ import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { DiskPart, DiskReader } from "./disk-reader.js";
 import { RestoredFile, writeFully } from "./restored-file.js";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RestoreProgress) => void) | undefined;
 }

@@ -19,12 +19,12 @@ import {
 } from "./repository-config.js";
 import { PackStore } from "./pack-store.js";
 
-export interface RepositoryOptions {
+interface RepositoryOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
-export interface CreateOptions extends RepositoryOptions {
+interface CreateOptions extends RepositoryOptions {
   readonly passphrase: string;
   /** Whether parity files are written: about 6 % more space, one lost or damaged pack of 16 can be repaired. */
   readonly parity?: boolean;
@@ -36,7 +36,7 @@ export type Credentials =
   | { readonly passphrase: string }
   | { readonly recoveryKey: string };
 
-export interface OpenOptions extends RepositoryOptions {
+interface OpenOptions extends RepositoryOptions {
   /** The last state that the caller has seen. */
   readonly anchor?: Anchor | undefined;
 }

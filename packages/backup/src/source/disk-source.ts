@@ -5,7 +5,7 @@ import type { HttpEndpoint } from "../net/http-endpoint.js";
 export type DiskSource = ImageSource | NbdSource | StreamSource;
 
 /** A raw image in a file or a block device of this machine. */
-export interface ImageSource {
+interface ImageSource {
   readonly type: "image";
   readonly path: string;
   /** Bytes; needed for block devices whose size the system does not report. */
@@ -13,7 +13,7 @@ export interface ImageSource {
 }
 
 /** An export of NBD servers that show the same content. */
-export interface NbdSource {
+interface NbdSource {
   readonly type: "nbd";
   /** Tried in this order; a later one replaces one that fails. */
   readonly servers: readonly NbdServer[];

@@ -20,7 +20,7 @@ export interface SourceDisk {
 }
 
 /** The contents of disks, and what ends their use. */
-export interface OpenSources {
+interface OpenSources {
   /** In the order of the disks. */
   readonly contents: readonly (BlockSource | BlockStream)[];
   close(): Promise<void>;

@@ -8,7 +8,7 @@ const REMOVE_BATCH = 100;
 /** After the limit, in ms: after a suspension of this machine the answer is there, but not yet read. */
 const GRACE_MS = 1000;
 
-export interface ResponsiveOptions {
+interface ResponsiveOptions {
   /** Time in which each operation must end, in milliseconds. */
   readonly limitMs: number;
   /** Calls a function after a time; returns what cancels that. Default: by setTimeout. */

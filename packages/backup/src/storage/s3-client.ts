@@ -24,7 +24,7 @@ class S3Error extends Error {
   }
 }
 
-export interface S3Request {
+interface S3Request {
   readonly method: "GET" | "PUT" | "HEAD" | "POST";
   /** Of an object; undefined: a request to the bucket. */
   readonly key?: string;

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 
 /** A request to sign. Paths and queries as they are sent. */
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   /** Encoded path, beginning with `/`. */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface UnsignedRequest {
   readonly bodyDigest: string;
 }
 
-export interface SigningKey {
+interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;

@@ -3,7 +3,7 @@ import type { TlsTrust } from "../net/tls-trust.js";
 /** Where a repository is. */
 export type StorageLocation = FolderLocation | S3Location;
 
-export interface FolderLocation {
+interface FolderLocation {
   readonly type: "folder";
   /** An absolute path. */
   readonly path: string;

@@ -15,7 +15,7 @@ export interface Image {
   content(): AsyncGenerator<Buffer, void>;
 }
 
-export interface ImageOptions {
+interface ImageOptions {
   readonly format: "vhd" | "raw";
   /** Only for `vhd`: the image then has only what differs from it. */
   readonly base?: DiskReader | undefined;

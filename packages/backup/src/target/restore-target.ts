@@ -24,7 +24,7 @@ export interface UploadTarget extends HttpEndpoint {
 }
 
 /** `Worker.output`. The progress figure `total`, its size in bytes, is reported before its first byte. */
-export interface PipeTarget {
+interface PipeTarget {
   readonly type: "pipe";
   readonly format: "vhd" | "raw";
 }

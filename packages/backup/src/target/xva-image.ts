@@ -8,7 +8,7 @@ import type { Image } from "./image.js";
 /** Blocks that are read at the same time. */
 const AHEAD = 8;
 
-export interface XvaDisk {
+interface XvaDisk {
   readonly reader: DiskReader;
   /** Of its files in the archive, `Ref:7`: the id of the disk in ova.xml. */
   readonly folder: string;

@@ -8,7 +8,7 @@ import {
 import type { Repository } from "../repository/repository.js";
 import type { Finding } from "./finding.js";
 
-export interface NeededPacks {
+interface NeededPacks {
   readonly manifests: readonly Manifest[];
   /** Ids of the backups that need a pack, by its name. */
   readonly needed: Map<string, string[]>;

@@ -9,7 +9,7 @@ import type { Repository } from "../repository/repository.js";
 import { isQuarantinedAs } from "../storage/quarantined-file.js";
 import { listAll } from "../storage/storage.js";
 
-export interface RepairOptions {
+interface RepairOptions {
   /** Names of damaged packs that verification has moved to quarantine/. */
   readonly packs: readonly string[];
   /** The repository that has copies. */

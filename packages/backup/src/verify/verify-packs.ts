@@ -29,7 +29,7 @@ export interface FirstPacks {
   readonly budget: number;
 }
 
-export interface PackCheckOptions {
+interface PackCheckOptions {
   readonly repair: boolean;
   /** Bytes of packs that are read at most. */
   readonly budget: number;

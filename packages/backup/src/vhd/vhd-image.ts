@@ -13,7 +13,7 @@ import {
 } from "./vhd-format.js";
 
 /** A dynamic VHD whose length is known before its content. */
-export interface VhdImage {
+interface VhdImage {
   /** Bytes. */
   readonly length: number;
   /** @param read the bytes of a block of 2 MiB (the last one may be shorter); blocks in ascending order */

@@ -26,7 +26,7 @@ const PART_SIZE = 1024 * 1024;
 /** A VHD may be larger than its disk: storages round sizes up. */
 const MAX_EXCESS = 2 * 1024 * 1024;
 
-export interface VhdStreamOptions {
+interface VhdStreamOptions {
   /** Opens the stream; called once. */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Bytes of the disk. */

@@ -9,7 +9,7 @@ const MAX_GAP = 64 * 1024;
 /** Entry of a grain that is zero; 0: one that was never written. */
 const ZERO_GRAIN = 1;
 
-export interface ListedHeader extends SparseHeader {
+interface ListedHeader extends SparseHeader {
   readonly directory: number;
 }
 

@@ -16,7 +16,7 @@ const MAX_DESCRIPTOR = 256 * 1024;
 const MAX_ATTEMPTS = 4;
 const PAUSE_MS = 1_000;
 
-export interface FlatDisk {
+interface FlatDisk {
   /** `[datastore] folder/disk.vmdk` */
   readonly file: string;
   /** Bytes. */

@@ -11,7 +11,7 @@ import { textOf, type ObjectProperties } from "./property-collector.js";
 import { invalid } from "./soap-client.js";
 import type { VmwareVm } from "./vmware-server.js";
 
-export interface VmwareDisk {
+interface VmwareDisk {
   /** Key of the device. */
   readonly id: string;
   readonly name: string;

@@ -27,7 +27,7 @@ export interface VmwareNames {
   readonly portGroups: ReadonlyMap<string, string>;
 }
 
-export interface VmwareInventory {
+interface VmwareInventory {
   readonly vms: readonly ObjectProperties[];
   readonly names: VmwareNames;
 }

@@ -19,7 +19,7 @@ export interface ObjectProperties extends ManagedObject {
 }
 
 /** Properties by type. */
-export type PropertySets = Readonly<Record<string, readonly string[]>>;
+type PropertySets = Readonly<Record<string, readonly string[]>>;
 
 const PAGE = 100;
 const MAX_OBJECTS = 50_000;

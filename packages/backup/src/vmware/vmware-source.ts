@@ -17,7 +17,7 @@ import { SoapClient, invalid } from "./soap-client.js";
 import { isOff, stopVm } from "./stop-vm.js";
 import type { VmwareServer, VmwareVm } from "./vmware-server.js";
 
-export interface VmwareSourceOptions {
+interface VmwareSourceOptions {
   readonly server: VmwareServer;
   /** Managed object id of the VM. */
   readonly vm: string;

@@ -95,7 +95,7 @@ export function requestOf(
   };
 }
 
-export interface ProcessOptions extends Omit<StartWorkerOptions, "signingKey"> {
+interface ProcessOptions extends Omit<StartWorkerOptions, "signingKey"> {
   /** Path of the program. Default: that of workers. */
   readonly program?: string;
   /** Time from its result to its end, in ms: then it is killed and no longer waited for. */

@@ -158,12 +158,12 @@ export interface VmwareListOperation {
 }
 
 /** Checks that the repository can be opened. Result: `OpenResult`. */
-export interface OpenOperation {
+interface OpenOperation {
   readonly type: "open";
 }
 
 /** Writes, reads and removes a file. Result: `BenchmarkResult`. */
-export interface BenchmarkOperation {
+interface BenchmarkOperation {
   readonly type: "benchmark";
   /** Bytes. */
   readonly size: number;
@@ -181,13 +181,13 @@ export interface ListOperation {
 }
 
 /** Reads one manifest. Result: `BackupDescription`. */
-export interface DescribeOperation {
+interface DescribeOperation {
   readonly type: "describe";
   readonly backup: string;
 }
 
 /** Reads what the storage holds. Result: `RepositoryInspection`. */
-export interface InspectOperation {
+interface InspectOperation {
   readonly type: "inspect";
 }
 
@@ -214,30 +214,30 @@ export interface RepairOperation {
   readonly copies: Readonly<Record<string, string>>;
 }
 
-export interface RemoveOperation {
+interface RemoveOperation {
   readonly type: "remove";
   readonly backups: readonly string[];
 }
 
 /** Garbage collection. Result: `CollectResult`. */
-export interface CollectOperation {
+interface CollectOperation {
   readonly type: "collect";
   readonly graceMs?: number;
 }
 
-export interface AddPassphraseOperation {
+interface AddPassphraseOperation {
   readonly type: "add-passphrase";
   readonly name: string;
   readonly passphrase: string;
 }
 
-export interface RemovePassphraseOperation {
+interface RemovePassphraseOperation {
   readonly type: "remove-passphrase";
   readonly name: string;
 }
 
 /** Result: `{ recoverySheet }`. */
-export interface RecoverySheetOperation {
+interface RecoverySheetOperation {
   readonly type: "recovery-sheet";
 }
 

@@ -10,7 +10,7 @@ import type { WriteContext } from "./write-context.js";
 
 const CONCURRENCY = 4;
 
-export interface SampleOptions extends Omit<SampleChoice, "size"> {
+interface SampleOptions extends Omit<SampleChoice, "size"> {
   readonly source: BlockSource;
   /** The same disk in the base. */
   readonly base: DiskReader;

@@ -19,7 +19,7 @@ import type { WriteContext } from "./write-context.js";
 /** Chunks that are read and compressed at the same time, unless the source says otherwise. */
 const CONCURRENCY = 4;
 
-export interface DiskWriteOptions {
+interface DiskWriteOptions {
   readonly source: BlockSource;
   readonly regions: RegionStore;
   readonly data: ChunkWriter;

@@ -6,7 +6,7 @@ import { runConcurrently } from "../run-concurrently.js";
 const CONCURRENCY = 8;
 
 /** What a backup may refer to. */
-export interface KnownPacks {
+interface KnownPacks {
   readonly table: ChunkTable;
   /** Packs that exist and whose index can be read: those of the base may be used although they are marked. */
   readonly readable: ReadonlySet<string>;

@@ -37,7 +37,7 @@ export interface BaseDisk {
   readonly disk: DiskManifest;
 }
 
-export interface RegionStoreOptions {
+interface RegionStoreOptions {
   /** Chunks of the disk. */
   readonly data: ChunkWriter;
   /** Chunks of regions. */

@@ -20,7 +20,7 @@ const CONCURRENCY = 4;
 const MAX_OPEN_EXTENTS = 200_000;
 const SECTOR_SIZE = 512;
 
-export interface StreamWriteOptions {
+interface StreamWriteOptions {
   readonly stream: BlockStream;
   readonly regions: RegionStore;
   readonly data: ChunkWriter;

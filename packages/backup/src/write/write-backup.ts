@@ -38,7 +38,7 @@ export interface BackupInput {
   readonly key?: string;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (
     statistics: Readonly<WriteStatistics>,

@@ -35,7 +35,7 @@ export interface DiskInput {
 }
 
 /** Where a disk is written to. */
-export interface DiskTarget {
+interface DiskTarget {
   readonly repository: Repository;
   readonly data: ChunkWriter;
   readonly index: ChunkWriter;
@@ -45,7 +45,7 @@ export interface DiskTarget {
   readonly base: Manifest | undefined;
 }
 
-export interface WrittenDisk {
+interface WrittenDisk {
   readonly regions: WrittenRegion[];
   readonly statistics: DiskStatistics;
 }

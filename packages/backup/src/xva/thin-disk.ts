@@ -4,7 +4,7 @@ import { XVA_BLOCK, xvaBlock } from "./xva-block.js";
 
 const ZEROS = Buffer.alloc(XVA_BLOCK);
 
-export interface ThinDisk {
+interface ThinDisk {
   /** Of its files, `Ref:7`. */
   readonly folder: string;
   /** Bytes. */

@@ -24,14 +24,14 @@ const CHECKSUMS: Readonly<Record<string, (block: Buffer) => string>> = {
   checksum: (block) => createHash("sha1").update(block).digest("hex"),
 };
 
-export interface XvaDisk {
+interface XvaDisk {
   /** UUID, as ova.xml has it. */
   readonly vdi: string;
   /** Bytes. */
   readonly size: number;
 }
 
-export interface XvaArchiveOptions {
+interface XvaArchiveOptions {
   /** Opens the stream; called once, when the first disk is read. */
   readonly open: () => AsyncIterable<Uint8Array>;
   /** Those that are read. */

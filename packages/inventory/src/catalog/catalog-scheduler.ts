@@ -1,7 +1,7 @@
 import type { Logger, WallClock } from "@xo-server/kit";
 import type { Priority, Steps } from "../slicer/slicer.js";
 
-export interface CatalogSchedulerOptions {
+interface CatalogSchedulerOptions {
   readonly clock: WallClock;
   /**
    * Minimum time between two flushes in milliseconds; changes in between are

@@ -5,7 +5,7 @@ import type { CatalogContext } from "./class-context.js";
 import type { FollowedClass } from "./followed-class.js";
 import { FieldDigests } from "./field-digests.js";
 
-export interface ChangeRouterOptions {
+interface ChangeRouterOptions {
   readonly context: CatalogContext;
   readonly views: ReadonlyMap<string, View>;
   /** By class name. */

@@ -28,7 +28,7 @@ export interface CatalogContext {
   readonly hasUnseenChanges: () => boolean;
 }
 
-export interface BuildCounters {
+interface BuildCounters {
   /** Objects built and encoded for the feed. */
   built: number;
   /** Rows updated without building their objects. */

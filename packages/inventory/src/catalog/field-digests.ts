@@ -14,7 +14,7 @@ const Cell = {
 } as const;
 
 /** The current version of a record. */
-export interface RecordVersion {
+interface RecordVersion {
   readonly record: XapiRecord;
   /** Number of the batch of changes that is being applied. */
   readonly batch: number;

@@ -23,7 +23,7 @@ const ROWS_PER_STEP = 4096;
 /** Records of a loaded pool that get a row in one step of the slicer. */
 const RECORDS_PER_STEP = 16;
 
-export interface FollowedClassOptions {
+interface FollowedClassOptions {
   readonly view: View;
   readonly context: CatalogContext;
   readonly links: LinkSources;

@@ -4,7 +4,7 @@ import type { Inventory } from "../mirror/inventory.js";
 /** Maximum time for which the views of a pool wait for its first listing, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
-export interface LoadingPoolsOptions {
+interface LoadingPoolsOptions {
   readonly inventory: Pick<Inventory, "mirrorStatus" | "onMirrorStatus">;
   readonly clock: WallClock;
   /** Called when the records of a pool are complete, or the maximum wait has passed. */

@@ -9,7 +9,7 @@ const MAX_CHANGES = 2048;
 /** The encoded object of a change, and the patch from the one before. */
 export type ChangeContent = Pick<ViewChange, "json" | "patch">;
 
-export interface RowChangesOptions {
+interface RowChangesOptions {
   readonly context: ClassContext;
   readonly table: ViewRows;
   /** The row's view has to be rebuilt. */

@@ -12,7 +12,7 @@ import { copyOf, type EncodedView } from "./view-encoder.js";
 import type { BuiltView } from "./view-builder.js";
 import type { ViewRows } from "./view-rows.js";
 
-export interface RowWriterOptions {
+interface RowWriterOptions {
   readonly context: ClassContext;
   readonly table: ViewRows;
   /** The row's view has to be rebuilt. */

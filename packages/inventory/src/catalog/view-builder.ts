@@ -17,7 +17,7 @@ export interface BuiltView {
 /** "missing": the record does not exist; "hidden": it is not shown to clients. */
 type Absent = "missing" | "hidden";
 
-export interface ViewBuilderOptions {
+interface ViewBuilderOptions {
   readonly logger: Pick<Logger, "error">;
   /** For reading single properties: parses only the fields that are read. */
   readonly isLazy?: boolean;

@@ -8,7 +8,7 @@ const ENTRY_BYTES = 256;
 const ADMISSION_ODDS = 4;
 
 /** The table stores each row's index in the cache, so that no map is needed. */
-export interface CacheOwner {
+interface CacheOwner {
   /** -1: not in the cache. */
   cacheIndex(row: number): number;
   setCacheIndex(row: number, place: number): void;

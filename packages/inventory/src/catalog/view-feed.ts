@@ -2,7 +2,7 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import type { FeedCursor, FeedReader, Frame, ViewFeed } from "./catalog.js";
 import { EncodedFrame, type FrameContent } from "./frame.js";
 
-export interface FrameRingOptions {
+interface FrameRingOptions {
   readonly feedId: string;
   /** Bound of the retained frames in bytes. */
   readonly limit: number;

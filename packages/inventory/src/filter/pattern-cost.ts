@@ -4,7 +4,7 @@ import type { AST } from "@eslint-community/regexpp";
  * Upper bound `times` x (text length + 1) ^ `degree`; a degree of Infinity
  * means exponential.
  */
-export interface Growth {
+interface Growth {
   readonly times: number;
   readonly degree: number;
 }
@@ -13,7 +13,7 @@ export interface Growth {
  * Cost of a backtracking engine for an expression, starting at one position of
  * the text: an upper bound for the worst text.
  */
-export interface PatternCost {
+interface PatternCost {
   /** Number of paths through the expression for the worst text. */
   readonly ways: Growth;
   /** Characters, classes and assertions compared on all these paths. */

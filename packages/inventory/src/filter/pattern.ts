@@ -3,7 +3,7 @@ import { createLinearPattern } from "./linear-pattern.js";
 import { costOf, maxTextLength } from "./pattern-cost.js";
 
 /** Tests a string. */
-export type Pattern = (text: string) => boolean;
+type Pattern = (text: string) => boolean;
 
 export const patternLimits = {
   /** Length of an expression in characters. */

@@ -1,4 +1,4 @@
-export interface CountCheckOptions {
+interface CountCheckOptions {
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
   /** Least time between two listings of a class in milliseconds; default 5,000. */

@@ -1,6 +1,6 @@
 import { backoffMs, type BackoffOptions } from "./backoff.js";
 
-export interface FailedClassesOptions {
+interface FailedClassesOptions {
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
   readonly backoff: BackoffOptions;

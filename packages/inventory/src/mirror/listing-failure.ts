@@ -25,7 +25,7 @@ const unreadableCodes = new Set([
  *   stay.
  * - `pool`: connection or session failed; the whole listing is aborted.
  */
-export type ListingFailure = "refused" | "class" | "pool";
+type ListingFailure = "refused" | "class" | "pool";
 
 /** Classifies an error of `get_all_records`. */
 export function listingFailure(error: unknown): ListingFailure {

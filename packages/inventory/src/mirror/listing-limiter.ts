@@ -14,7 +14,7 @@ const CONNECTION_PAUSE_MS = 50;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-export interface ListingLimiterOptions {
+interface ListingLimiterOptions {
   readonly maxConcurrent: number;
   readonly clock: WallClock;
   /** Time in ms in which readers are notified of restored data, and request it. */

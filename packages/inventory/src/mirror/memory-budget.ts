@@ -34,7 +34,7 @@ export interface MemoryBudget {
 }
 
 /** Bounds of the responses of pools: a hostile pool must not use up the memory. */
-export interface AnswerBudget {
+interface AnswerBudget {
   /** Maximum size of one response that lists objects or events, in bytes. */
   readonly listingBytes: number;
   /** Maximum size of any other response, in bytes. */

@@ -4,7 +4,7 @@
  */
 const SAFE_JUMP = 200n;
 
-export interface MessageCheckOptions {
+interface MessageCheckOptions {
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
   /** Least time between two listings in milliseconds; default 60,000. */

@@ -54,7 +54,7 @@ export interface MirrorStatus {
   readonly token?: string;
 }
 
-export interface PoolMirrorOptions extends Omit<
+interface PoolMirrorOptions extends Omit<
   ReflectorOptions,
   "store" | "label" | "restore" | "run"
 > {

@@ -37,7 +37,7 @@ export interface VerifierStats {
   readonly differences: number;
 }
 
-export interface PoolVerifierOptions {
+interface PoolVerifierOptions {
   readonly label: string;
   readonly source: PoolSource;
   readonly store: PoolStore;

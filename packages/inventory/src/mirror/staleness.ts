@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 
-export interface StalenessOptions {
+interface StalenessOptions {
   readonly clock: WallClock;
   readonly onChange: () => void;
 }

@@ -13,7 +13,7 @@ import type { SlicedTask } from "./sliced-task.js";
  */
 const ALWAYS: readonly ValuePath[] = [["type"], ["name_label"]];
 
-export interface ClassIndexOptions {
+interface ClassIndexOptions {
   readonly table: ViewTable;
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;

@@ -17,7 +17,7 @@ const STEP = 8;
 
 let lastUse = 0;
 
-export interface ColumnsListener {
+interface ColumnsListener {
   readonly onRow: (row: number) => void;
   /** Metrics of these rows have changed; "all": of any row. */
   readonly onMetrics: (rows: Iterable<number> | "all") => void;

@@ -5,7 +5,7 @@ import { NumberColumn } from "./number-column.js";
 import type { MetricsTable } from "./query.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-export interface LatestMetricsOptions {
+interface LatestMetricsOptions {
   readonly table: ViewTable;
   readonly log: ChangeLog;
   /** Published values of these rows have changed; "all": of any row. */
@@ -90,7 +90,7 @@ export class LatestMetrics {
   }
 }
 
-export interface DeferredMetricsOptions {
+interface DeferredMetricsOptions {
   /** Called when values could not be published. */
   readonly onError: (error: unknown) => void;
   /** Called when a value is read. */

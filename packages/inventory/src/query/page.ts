@@ -6,7 +6,7 @@ import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 import { visitRows } from "./visit-rows.js";
 
-export interface PageRange {
+interface PageRange {
   /** Maximum number of objects; Infinity: all. */
   readonly limit: number;
   /** Cursor of the previous page. */

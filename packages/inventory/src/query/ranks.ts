@@ -1,7 +1,7 @@
 import { merge, mergeSort, type Compare } from "./merge-sort.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-export interface RankedItems {
+interface RankedItems {
   exists(number: number): boolean;
   /**
    * Must be consistent during a refresh, even if rows change in the meantime.

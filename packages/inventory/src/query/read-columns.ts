@@ -16,7 +16,7 @@ import { visitRows } from "./visit-rows.js";
 const STEP = 512;
 const ID_STEP = 128;
 
-export interface ReadColumnsOptions {
+interface ReadColumnsOptions {
   /** Paths by their text in the request. */
   readonly paths: ReadonlyMap<string, ValuePath>;
   readonly limit: number;

@@ -6,7 +6,7 @@ import type { CompiledQuery } from "./request.js";
 import { Result } from "./result.js";
 import { SharedResult } from "./shared-result.js";
 
-export interface ResultCacheOptions {
+interface ResultCacheOptions {
   readonly clock: WallClock;
   readonly budget: ColumnBudget;
   /** Maximum number of cached results. */

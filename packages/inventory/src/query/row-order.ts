@@ -4,7 +4,7 @@ import type { RowSet } from "./row-set.js";
 import { compareSortValues, type SortValue } from "./sort-value.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-export interface OrderKey {
+interface OrderKey {
   readonly column: Column;
   readonly descending: boolean;
 }

@@ -21,7 +21,7 @@ export interface PreparedRequest {
   readonly isReader: boolean;
 }
 
-export interface WindowSubscriptionOptions {
+interface WindowSubscriptionOptions {
   /**
    * Resolves with a handle of the result for the request; rejects for an invalid
    * request.

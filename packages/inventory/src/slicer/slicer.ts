@@ -4,7 +4,7 @@
  */
 export type Steps = Generator<void, void, void>;
 
-export interface SlicerOptions {
+interface SlicerOptions {
   /**
    * Length of a slice in milliseconds: how long the event loop is blocked per
    * turn.

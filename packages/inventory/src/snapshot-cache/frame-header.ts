@@ -16,7 +16,7 @@ export const HEADER_BYTES = RECORDS_IV_AT + IV_BYTES;
  * The plain-text header before each frame. It is authenticated together with
  * the frame (additional data of AES-GCM).
  */
-export interface FrameHeader {
+interface FrameHeader {
   /**
    * Number of the frame in its file, from 0: a frame cannot be left out or
    * moved.

@@ -10,7 +10,7 @@ import { fileKey } from "./file-key.js";
 import { encodeIndex, type SnapshotStatus } from "./frame.js";
 import type { SnapshotThread } from "./snapshot-thread.js";
 
-export interface FileLocation {
+interface FileLocation {
   readonly disk: Disk;
   readonly path: string;
   /** As in the file name. */

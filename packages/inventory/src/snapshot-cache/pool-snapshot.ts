@@ -55,7 +55,7 @@ export interface SharedOptions extends Pick<
   readonly isLocked: Promise<boolean>;
 }
 
-export interface PoolSnapshotStats {
+interface PoolSnapshotStats {
   readonly bytes: number;
   readonly droppedBytes: number;
   readonly isFailing: boolean;

@@ -7,7 +7,7 @@ import type { RestoredStore } from "./restore-store.js";
 import type { SnapshotThread } from "./snapshot-thread.js";
 import type { SnapshotCopy } from "./snapshot-copy.js";
 
-export interface ReadCopyOptions {
+interface ReadCopyOptions {
   readonly disk: Disk;
   readonly thread: SnapshotThread;
   /** Where the copy is stored while it is read, encrypted as it was sent. */

@@ -3,7 +3,7 @@ import type { DecryptedParts } from "./frame-cipher.js";
 import { encryptedBytes, HEADER_BYTES, readHeader } from "./frame-header.js";
 
 /** Which frame of a file is read. */
-export interface FramePosition {
+interface FramePosition {
   /** Offset of the header of the frame in the file. */
   readonly at: number;
   /** Number of the frame in the file, from 0. */

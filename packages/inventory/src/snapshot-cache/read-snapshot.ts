@@ -15,7 +15,7 @@ import type { SnapshotStatus } from "./frame.js";
  */
 const MAX_SMALL_BYTES = 1 << 20;
 
-export interface ReadSnapshotOptions {
+interface ReadSnapshotOptions {
   readonly disk: Disk;
   readonly thread: SnapshotThread;
   readonly path: string;
@@ -106,7 +106,7 @@ async function readFrames(
   };
 }
 
-export interface RestoreFileOptions {
+interface RestoreFileOptions {
   readonly file: FileHandle;
   /** Size of the file. */
   readonly bytes: number;

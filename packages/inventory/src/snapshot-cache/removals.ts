@@ -6,7 +6,7 @@ import type { Ref } from "@xo-server/model";
  */
 const MAX_REMOVALS = 65_536;
 
-export interface Removal {
+interface Removal {
   readonly className: string;
   readonly ref: Ref;
 }

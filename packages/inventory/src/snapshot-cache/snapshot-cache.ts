@@ -61,7 +61,7 @@ export interface SnapshotCacheOptions {
 }
 
 /** Services of the inventory that the snapshot cache uses. */
-export interface SnapshotCacheServices {
+interface SnapshotCacheServices {
   readonly clock: WallClock;
   readonly logger: Logger;
   /** Pools are being listed: checkpoints wait for them, at most half a minute. */

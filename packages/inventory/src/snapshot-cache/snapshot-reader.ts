@@ -6,7 +6,7 @@ import type { Semaphore } from "./semaphore.js";
 import type { SnapshotCopy } from "./snapshot-copy.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
 
-export interface SnapshotReaderOptions {
+interface SnapshotReaderOptions {
   readonly directory: string;
   readonly key: Uint8Array;
   readonly disk: Disk;

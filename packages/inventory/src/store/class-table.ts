@@ -20,7 +20,7 @@ import type { UuidIndex } from "./uuid-index.js";
 export type { XapiRecord } from "./record-rows.js";
 
 /** Storage shared by all tables of a pool. */
-export interface PoolIndexes {
+interface PoolIndexes {
   readonly segments: Segments;
   readonly uuids: UuidIndex;
 }

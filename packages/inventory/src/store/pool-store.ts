@@ -30,7 +30,7 @@ const SCANNED_ROWS_PER_STEP = 2048;
  */
 const MIN_ADOPTED_BYTES = 64 * 1024;
 
-export interface PoolStoreOptions {
+interface PoolStoreOptions {
   readonly poolId: string;
   readonly feed: ChangeRecorder;
   /** Whether a class is mirrored; events of other classes are ignored. */

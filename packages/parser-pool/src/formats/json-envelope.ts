@@ -18,7 +18,7 @@ export const TEXT_MEMBERS: Readonly<Record<EnvelopeKind, readonly string[]>> = {
 };
 
 /** JSON text of stored members of an envelope, by name. */
-export type EnvelopeMembers = Readonly<Record<string, string>>;
+type EnvelopeMembers = Readonly<Record<string, string>>;
 
 /**
  * The error of XAPI in an envelope, the code first; undefined for success.

@@ -25,7 +25,7 @@ import {
 type Phase = "start" | "envelope" | "records" | "struct" | "events" | "done";
 
 /** State between two pieces: plain data. */
-export interface JsonState {
+interface JsonState {
   phase: Phase;
   /** No unit of this phase has been read yet: no comma is expected. */
   first: boolean;

@@ -7,7 +7,7 @@ interface Entry {
 const SLOTS = 128;
 
 /** Addresses in the memory of WebAssembly. */
-export interface NameIndexOffsets {
+interface NameIndexOffsets {
   readonly slotsAt: number;
   readonly entriesAt: number;
   readonly namesAt: number;

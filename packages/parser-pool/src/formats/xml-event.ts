@@ -8,7 +8,7 @@ import { MEMBER_END, STRUCT, VALUE, VALUE_END } from "./xml-tag.js";
 import type { XmlTranscoder } from "./xml-transcoder.js";
 
 /** Parts that an event reader uses. */
-export interface XmlTools {
+interface XmlTools {
   readonly cursor: XmlCursor;
   readonly transcoder: XmlTranscoder;
   readonly output: JsonOutput;

@@ -16,7 +16,7 @@ const SPACE = 0x20;
 const MAX_NAMES = 16_384;
 
 /** The decoded legend: which object and data source each column of a table has. */
-export interface ReadLegend {
+interface ReadLegend {
   /** Equal legends have equal keys. */
   readonly key: string;
   /** Number of columns in the table. */

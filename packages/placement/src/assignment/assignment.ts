@@ -8,7 +8,7 @@ import type { Limits, Order } from "../model/limits.js";
 import { CountTable } from "./count-table.js";
 import { HostTree } from "./host-tree.js";
 
-export interface AssignmentOptions {
+interface AssignmentOptions {
   readonly limits?: Limits;
   readonly order?: Order;
 }

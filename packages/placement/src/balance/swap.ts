@@ -7,7 +7,7 @@ const MAX_HOSTS = 8;
 const MAX_VMS = 16;
 const ROUNDING = 1e-12;
 
-export interface SwapSearch {
+interface SwapSearch {
   readonly host: number;
   /** Hosts to swap with, best first. */
   readonly targets: readonly number[];

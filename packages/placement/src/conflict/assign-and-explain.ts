@@ -17,7 +17,7 @@ export interface AssignOptions {
   readonly explains?: boolean;
 }
 
-export interface ExplainedResult extends AssignResult {
+interface ExplainedResult extends AssignResult {
   readonly conflict?: Conflict;
 }
 

@@ -5,7 +5,7 @@ import { shareCapacity } from "./share-capacity.js";
 import { withoutImplied } from "./transitive-reduction.js";
 
 /** For each move, the indices of the moves that must end before it begins. */
-export type Dependencies = readonly (readonly number[])[];
+type Dependencies = readonly (readonly number[])[];
 
 /**
  * Dependencies between moves. Moves may overlap in any way that the

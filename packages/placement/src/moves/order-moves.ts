@@ -8,7 +8,7 @@ import { MoveSequence } from "./move-sequence.js";
  */
 const MAX_ROUNDS = 16;
 
-export interface OrderedMoves {
+interface OrderedMoves {
   /** Each is possible when all before it are done. */
   readonly moves: readonly Move[];
   /** VMs that stay because their target cannot be reached. */

@@ -9,7 +9,7 @@ import { BitSet } from "./bit-set.js";
  * VMs with the same networks, SRs and required host affinities are eligible for
  * the same hosts.
  */
-export interface EligibilityClass {
+interface EligibilityClass {
   readonly srs: readonly string[];
   readonly networks: readonly string[];
   /** Indices of host affinities whose score is not finite. */

@@ -1,7 +1,7 @@
 import type { Assignment } from "../assignment/assignment.js";
 
 /** Members of a required anti-affinity group that share a host. */
-export interface AntiAffinityViolation {
+interface AntiAffinityViolation {
   readonly host: number;
   readonly vms: readonly number[];
 }

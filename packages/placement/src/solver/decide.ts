@@ -5,7 +5,7 @@ import { findInfeasibilityProof } from "./infeasibility.js";
 import { DepthFirstSearch } from "./search.js";
 
 /** Whether all units of a problem can be placed. */
-export interface Decision {
+interface Decision {
   /** unknown: the budget was spent. */
   readonly isFeasible: "yes" | "no" | "unknown";
   /** Complete when feasible. */

@@ -7,7 +7,7 @@ import { allRules } from "./active-rules.js";
 /** Maximum number of subsets that are tried. */
 const MAX_SUBSETS = 400;
 
-export interface FewestUnplacedOptions {
+interface FewestUnplacedOptions {
   /** Units that may be left out. */
   readonly optional: readonly Unit[];
   /** All units. */

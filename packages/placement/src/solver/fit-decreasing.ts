@@ -4,7 +4,7 @@ import type { Packing } from "./packing.js";
  * fullest: best fit, the host with the least memory left. emptiest: worst fit,
  * the host with the most.
  */
-export type FitMethod = "fullest" | "emptiest";
+type FitMethod = "fullest" | "emptiest";
 
 /**
  * Best-fit or worst-fit decreasing: kinds with the fewest eligible hosts first,

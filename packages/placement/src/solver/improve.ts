@@ -6,7 +6,7 @@ import { inPlacingOrder, isBestEffort, type Unit } from "./placing-order.js";
 import { StageSolver, type PartialSolution } from "./stage-solver.js";
 import { toUnits } from "./units.js";
 
-export interface ImproveResult {
+interface ImproveResult {
   readonly unplaced: readonly number[];
   /** See `AssignResult`. */
   readonly isProven: boolean;

@@ -6,7 +6,7 @@ import { toFillableMemory } from "./fillable-memory.js";
 const MAX_EDGES = 40_000;
 
 /** Why a problem has no solution. */
-export type InfeasibilityProof =
+type InfeasibilityProof =
   /** The hosts cannot take all units of a kind. */
   | { readonly by: "kind"; readonly kind: number }
   /** An anti-affinity group has more members than eligible hosts. */

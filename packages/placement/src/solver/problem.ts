@@ -5,7 +5,7 @@ import { toUnits, type IsActive } from "./units.js";
 import { toKinds } from "./vm-kinds.js";
 
 /** Interchangeable units: no rule distinguishes them. */
-export interface UnitKind {
+interface UnitKind {
   readonly units: readonly (readonly number[])[];
   /** Demand of one unit. */
   readonly memory: number;

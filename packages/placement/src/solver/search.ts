@@ -6,7 +6,7 @@ import { toFillableMemory, type FillableMemory } from "./fillable-memory.js";
  * found: all units are placed. none: proven infeasible. over: the budget was
  * spent.
  */
-export type SearchOutcome = "found" | "none" | "over";
+type SearchOutcome = "found" | "none" | "over";
 
 /** Limit of the recursion depth. */
 const MAX_UNITS = 1500;

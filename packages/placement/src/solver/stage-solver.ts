@@ -18,7 +18,7 @@ export interface PartialSolution {
   readonly unplaced: readonly number[];
 }
 
-export interface StageResult {
+interface StageResult {
   readonly solution: PartialSolution;
   /** It is proven that not all can be placed. */
   readonly isProven: boolean;

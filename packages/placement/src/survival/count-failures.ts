@@ -16,7 +16,7 @@ const MAX_CHECKS = 1e9;
  */
 const MAX_VMS = 5_000;
 
-export interface FailureCount {
+interface FailureCount {
   readonly steps: readonly SurvivalStep[];
   /** A set of hosts whose failure is not survived, proven. */
   readonly failing?: readonly number[];
@@ -136,12 +136,15 @@ function findSmallestFailingSet({
       high = failures;
     }
   }
-  const open = Array.from({ length: high - 1 - known }, (_, at): SurvivalStep => ({
-    failures: known + 1 + at,
-    sets: 0,
-    holds: "unknown",
-    by: "budget",
-  }));
+  const open = Array.from(
+    { length: high - 1 - known },
+    (_, at): SurvivalStep => ({
+      failures: known + 1 + at,
+      sets: 0,
+      holds: "unknown",
+      by: "budget",
+    }),
+  );
   if (failing === undefined) return { steps: [...steps, ...open] };
   const last = {
     failures: high,

@@ -2,7 +2,7 @@ import { assignVms } from "../solver/assign.js";
 import { QuickCheck } from "./quick-check.js";
 import type { FailureModel } from "./failure-model.js";
 
-export type Verdict = "survives" | "fails" | "unknown";
+type Verdict = "survives" | "fails" | "unknown";
 
 /** Maximum number of sets that are planned when the quick check fails. */
 const MAX_PLANS = 500;

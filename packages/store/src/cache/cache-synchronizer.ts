@@ -9,7 +9,7 @@ import type { Tables } from "../schema/tables.js";
 import type { Kysely } from "kysely";
 
 /** A cached table that can be reloaded. */
-export interface SynchronizedTable extends ChangeTarget {
+interface SynchronizedTable extends ChangeTarget {
   readonly version: number;
   load(db: Kysely<Tables>): Promise<void>;
 }

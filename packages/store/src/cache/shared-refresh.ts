@@ -3,7 +3,7 @@ import type { WallClock } from "@xo-server/kit";
 /** Pause between two refreshes, in ms: unauthenticated requests can cause them. */
 const PAUSE_MS = 100;
 
-export interface SharedRefreshOptions {
+interface SharedRefreshOptions {
   readonly refresh: () => Promise<void>;
   readonly clock: Pick<WallClock, "setTimeout">;
 }

@@ -15,7 +15,7 @@ const MAX_TRIES = 4;
 const PROBE_ID = "write-probe";
 const PROBE_VALUE = "x".repeat(64 * 1_024);
 
-export type WriteTask<T> = (unit: WriteUnit) => Promise<T>;
+type WriteTask<T> = (unit: WriteUnit) => Promise<T>;
 
 interface PendingWrite {
   readonly work: WriteTask<unknown>;

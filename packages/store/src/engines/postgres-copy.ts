@@ -3,7 +3,7 @@ import type { Client } from "pg";
 /** The lock that Kysely holds while it migrates (its PostgresAdapter). */
 const MIGRATION_LOCK = "3853314791062309107";
 
-export interface TableCopy {
+interface TableCopy {
   /** Schema that is created, or replaced. */
   readonly to: string;
   /**

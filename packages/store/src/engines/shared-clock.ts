@@ -1,7 +1,7 @@
 import type { MonotonicClock, WallClock } from "@xo-server/kit";
 
 /** When the time of the database was requested, and when the response arrived, by the monotonic clock. */
-export interface RequestInterval {
+interface RequestInterval {
   readonly from: number;
   readonly to: number;
 }

@@ -27,7 +27,7 @@ export type NewAlarm = Pick<
   "ruleId" | "objectId" | "beganAt" | "endedAt" | "body"
 > & { readonly key: string };
 
-export interface AlarmPageOptions {
+interface AlarmPageOptions {
   readonly isOpen?: boolean;
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
@@ -36,7 +36,7 @@ export interface AlarmPageOptions {
 }
 
 /** The notifications to send for stored alarms. */
-export type NoticesFor = (alarms: readonly Alarm[]) => readonly NewNotice[];
+type NoticesFor = (alarms: readonly Alarm[]) => readonly NewNotice[];
 
 /** Rows per statement, limited by the number of parameters of SQLite. */
 const ROWS_A_STATEMENT = 100;

@@ -4,7 +4,7 @@ import { GENESIS } from "./audit-entry.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** The two authenticated ends of the hash chain: the last row, and the last pruned row. */
-export type AuditEndName = "head" | "start";
+type AuditEndName = "head" | "start";
 export type AuditEnd = Tables["audit_head"];
 
 const PURPOSE: Readonly<Record<AuditEndName, string>> = {

@@ -11,7 +11,7 @@ interface AroundMark {
   readonly marked: MarkedEntry;
 }
 
-export interface LostEntry {
+interface LostEntry {
   readonly seq: number;
   readonly reason: string;
 }

@@ -10,7 +10,7 @@ export interface MarkedEntry {
   readonly hash: string;
 }
 
-export interface AuditMarkOptions {
+interface AuditMarkOptions {
   readonly file: string;
   /** Whether the folder of the file is created if it is missing. */
   readonly createsFolder: boolean;

@@ -21,7 +21,7 @@ export type AuditVerdict =
 const PAGE_ROWS = 250;
 
 /** One verified page. */
-export interface WalkedPage {
+interface WalkedPage {
   readonly rows: readonly AuditRow[];
   /** The first invalid row. */
   readonly flaw?: { readonly seq: number; readonly reason: string };

@@ -28,7 +28,7 @@ export interface NewBackupRepository {
 }
 
 /** Absent members do not change. */
-export type BackupRepositoryPatch = Partial<Omit<NewBackupRepository, "state">>;
+type BackupRepositoryPatch = Partial<Omit<NewBackupRepository, "state">>;
 
 /** Repositories of backups. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class BackupRepositories {

@@ -30,7 +30,7 @@ export interface JobRunPage {
 }
 
 /** Runs of a server, of these ids, or both. */
-export type JobRunSelection =
+type JobRunSelection =
   | { readonly owner: string; readonly ids?: readonly string[] }
   | { readonly owner?: undefined; readonly ids: readonly string[] };
 

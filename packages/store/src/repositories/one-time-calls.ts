@@ -3,7 +3,7 @@ import { toJson } from "../schema/limits.js";
 import { Seals } from "../secrets/seals.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-export interface OneTimeCall {
+interface OneTimeCall {
   /** Secret of the path. */
   readonly secret: string;
   /** The caller. */

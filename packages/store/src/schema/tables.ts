@@ -191,7 +191,7 @@ export interface ScheduleRow {
 }
 
 /** Time up to which a schedule has been processed by any server. */
-export interface ScheduleMarkRow {
+interface ScheduleMarkRow {
   id: string;
   done_until: number;
 }
@@ -297,7 +297,7 @@ export interface BalancerPolicyRow {
 }
 
 /** `id` is the id of the pool. */
-export interface BalancerWatchRow {
+interface BalancerWatchRow {
   id: string;
   /** The server that balances the pool. */
   owner: string;
@@ -340,7 +340,7 @@ export interface BackupArchiveRow {
   body_json: string;
 }
 
-export interface RestoreScreenshotRow {
+interface RestoreScreenshotRow {
   /** Id of the archive. */
   id: string;
   repository_id: string;
@@ -374,13 +374,13 @@ export interface TaskStepRow {
 }
 
 /** A single-use secret of a client that was used. */
-export interface OneTimeUseRow {
+interface OneTimeUseRow {
   id: string;
   expires_at: number;
 }
 
 /** The call that offered a one-time path. */
-export interface OneTimeCallRow {
+interface OneTimeCallRow {
   /** SHA-256 of the secret of the path, hexadecimal. */
   id: string;
   user_id: string;

@@ -56,7 +56,7 @@ export interface NbdAddress {
   readonly subject: string;
 }
 
-export interface Credentials {
+interface Credentials {
   /** Whether the password is this user's. */
   accepts(userName: string, password: string): boolean;
   changePassword(password: string): void;
@@ -81,7 +81,7 @@ export interface CoreContext extends CallContext {
 }
 
 /** Like OperationHandler, for the messages that the core itself serves. May return an Answer. */
-export type CoreHandler = (
+type CoreHandler = (
   context: CoreContext,
   params: readonly XapiValue[],
 ) => unknown;

@@ -4,7 +4,7 @@ import { PlaceKind, type PoolTransform } from "./pool-transform.js";
 const PLACES =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"p000-|"127\.100\./g;
 
-export interface TemplateEntry {
+interface TemplateEntry {
   readonly ref: string;
   readonly uuid: string | undefined;
   /** Length of the record's JSON in bytes. */

@@ -15,7 +15,7 @@ export interface KnownDisk extends InitialDisk {
   readonly tracked: boolean;
 }
 
-export interface DiskContentsOptions {
+interface DiskContentsOptions {
   /** @throws Error for what is not a disk of the pool */
   readonly known: (uuid: string) => KnownDisk;
   /** Folder of temporary files; default: the system's. */

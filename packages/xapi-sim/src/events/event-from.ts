@@ -12,7 +12,7 @@ const BATCH_MS = 50;
 /** The effect of a negative or NaN timeout: a day, in ms. */
 const DAY_MS = 24 * 3600_000;
 
-export interface EventFromOptions {
+interface EventFromOptions {
   readonly classes: readonly string[];
   readonly token: string;
   /** Seconds. */

@@ -10,7 +10,7 @@ import {
 } from "../records/allowed-operations.js";
 
 /** Which hosts reach an SR, and over which network. */
-export interface SrAccess {
+interface SrAccess {
   readonly hosts: readonly FleetHost[];
   readonly device_config: Readonly<Record<string, string>>;
 }

@@ -17,7 +17,7 @@ const TICK_MS = 1000;
 const SLICE = 2 ** 20;
 
 /** What a program has done. */
-export interface WriteReport {
+interface WriteReport {
   /** Reference of the disk. */
   readonly vdi: string;
   readonly bytes: number;

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from "../random.js";
 
 /** How a guest writes: whole blocks anywhere, one after the other, or as a file system does. */
-export type WritePattern = "random" | "sequential" | "filesystem";
+type WritePattern = "random" | "sequential" | "filesystem";
 
 export const writePatterns: readonly WritePattern[] = [
   "random",
@@ -21,7 +21,7 @@ export interface WriteProgram {
 }
 
 /** One write of a guest. */
-export interface GuestWrite {
+interface GuestWrite {
   readonly offset: number;
   readonly bytes: Buffer;
 }

@@ -25,7 +25,7 @@ const MAX_RPC_BODY_BYTES = 307_200;
 const FIRST_REQUEST_TIMES = { idleMs: 10_000, totalMs: 60_000 };
 
 /** What all connections of a listener share. */
-export interface ConnectionContext {
+interface ConnectionContext {
   readonly clock: Clock;
   readonly faults: Faults;
   readonly routes: RouteTable;

@@ -27,7 +27,7 @@ export interface HandlerIo {
 }
 
 /** How a handler's request and response are served: the task that can be cancelled, the faults. */
-export interface HandlerExchange {
+interface HandlerExchange {
   readonly head: RequestHead;
   readonly io: HandlerIo;
   readonly task: Pick<TaskContext, "ref" | "signal"> | undefined;

@@ -1,7 +1,7 @@
 import type { HttpHandler } from "../http-handler.js";
 import type { RpcEndpoint } from "./rpc-endpoints.js";
 
-export type Route =
+type Route =
   | { readonly kind: "rpc"; readonly endpoint: RpcEndpoint }
   | { readonly kind: "handler"; readonly handler: HttpHandler }
   | { readonly kind: "control" };

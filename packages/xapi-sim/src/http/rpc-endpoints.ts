@@ -15,7 +15,7 @@ import { gather } from "./body-writer.js";
 import { internalError, type XapiFailure } from "../xapi-failure.js";
 
 /** The call that an endpoint has decoded. */
-export interface EndpointResponse {
+interface EndpointResponse {
   readonly method: string;
   readonly contentType: "text/xml" | "application/json";
   readonly body: readonly Chunk[];

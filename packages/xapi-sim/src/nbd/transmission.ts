@@ -26,7 +26,7 @@ const MAX_READ = 32 * 2 ** 20;
 const MAX_EXTENTS = 8192;
 
 /** The faults of this connection. */
-export interface TransmissionFaults {
+interface TransmissionFaults {
   readonly faults: Faults;
   readonly clock: Clock;
   /** Of the bytes that are read. */

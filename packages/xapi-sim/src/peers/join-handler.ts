@@ -11,7 +11,7 @@ import { assertCanJoin, type JoiningHost } from "./join-checks.js";
 import { LineChannel } from "./line-channel.js";
 
 /** Data that a joining host sends. */
-export interface JoinRequest {
+interface JoinRequest {
   readonly joiningHost: JoiningHost;
   readonly payload: HostPayload;
   /** `host:port` at which it listens. */

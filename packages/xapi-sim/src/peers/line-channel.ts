@@ -6,7 +6,7 @@ import { XapiFailure } from "../xapi-failure.js";
 const LINE_LIMIT = 128 * 2 ** 20;
 
 /** Messages between peers. */
-export type PeerMessage = Readonly<Record<string, unknown>>;
+type PeerMessage = Readonly<Record<string, unknown>>;
 
 /** The other side disconnected before it answered. */
 export class PeerDisconnected extends Error {}

@@ -97,7 +97,7 @@ export const controlDomainOperations = list(
 );
 
 /** The fields of a VM that decide. `agent`: the guest's tools have reported. */
-export interface VmState {
+interface VmState {
   readonly powerState: string;
   readonly isTemplate: boolean;
   readonly isSnapshot: boolean;

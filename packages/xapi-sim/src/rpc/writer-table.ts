@@ -11,7 +11,7 @@ export interface FieldWriter {
   readonly write: Writer;
 }
 
-export interface RpcEncoding {
+interface RpcEncoding {
   writer(type: FieldType, writerOf: (type: FieldType) => Writer): Writer;
   /** @param fields in the datamodel's order */
   recordWriter(fields: readonly FieldWriter[]): RecordWriter;

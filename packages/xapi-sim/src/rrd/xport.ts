@@ -10,7 +10,7 @@ export interface Column {
 }
 
 /** rrdtool's xport: what `rrd_updates` answers. Newest row first. */
-export interface Xport {
+interface Xport {
   readonly start: number;
   readonly step: number;
   readonly end: number;
@@ -21,7 +21,7 @@ export interface Xport {
   }[];
 }
 
-export interface XportQuery {
+interface XportQuery {
   /** Unix seconds; negative: relative to now. */
   readonly start: number;
   /** Seconds; 0: as fine as there is. */

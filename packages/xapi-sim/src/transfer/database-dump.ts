@@ -93,7 +93,7 @@ function spaced(text: string): string {
 /** Rows of a dump, by class and reference. */
 export type DumpedTables = ReadonlyMap<string, ReadonlyMap<string, DumpedRow>>;
 
-export interface DumpedRow {
+interface DumpedRow {
   readonly record: XapiRecord;
   /** Of VTPMs: the secret. */
   readonly contents?: string;

@@ -4,7 +4,7 @@ import { map, textIn } from "../records/fields.js";
 import { xxh64 } from "./xxh64.js";
 
 /** The checksum behind each block of an XVA: a file with this ending. */
-export type XvaChecksum = "xxhash" | "checksum";
+type XvaChecksum = "xxhash" | "checksum";
 
 const hashes: Readonly<Record<XvaChecksum, (block: Buffer) => string>> = {
   xxhash: xxh64,

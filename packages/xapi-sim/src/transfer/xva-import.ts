@@ -17,7 +17,7 @@ import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
 import { checksumOf, readChecksumName } from "./xva-checksums.js";
 
-export interface ImportTarget {
+interface ImportTarget {
   /** Disks are made on an SR; or (metadata) they exist, named by uuids unless the map says otherwise. */
   readonly disks:
     | { readonly sr: string }

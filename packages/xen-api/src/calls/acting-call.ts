@@ -20,7 +20,7 @@ const LOOKUP_PAUSE_MS = 2_000;
 const LOOKUP_TIMEOUT_MS = 20_000;
 
 /** A call without a task. */
-export interface ActingCall {
+interface ActingCall {
   readonly method: string;
   /** Without the session. */
   readonly params: readonly unknown[];

@@ -26,7 +26,7 @@ const CHECK_MS = 2_000;
 /** A response that makes no progress for this time, in ms, counts as lost. */
 const STALL_MS = 30_000;
 
-export interface CallRequest {
+interface CallRequest {
   readonly method: string;
   /** Without the session, which is added. */
   readonly params: readonly unknown[];
@@ -60,15 +60,15 @@ export interface CallRequest {
   readonly isBlocking?: boolean;
 }
 
-export type Success = Extract<DecodedAnswer, { outcome: "success" }>;
+type Success = Extract<DecodedAnswer, { outcome: "success" }>;
 
-export interface CallResult {
+interface CallResult {
   readonly answer: Success;
   readonly bytes: number;
   readonly connected: Connected;
 }
 
-export interface CallExecutorOptions {
+interface CallExecutorOptions {
   readonly session: XapiSession;
   readonly rpc: Rpc;
   readonly queue: CallQueue;

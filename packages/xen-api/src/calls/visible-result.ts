@@ -2,10 +2,7 @@ import { datamodel, XapiError, type Ref } from "@xo-server/model";
 import { CREATION_MARK } from "./creation-mark.js";
 
 /** Reads from the pool. @throws XapiError, XoError */
-export type Read = (
-  method: string,
-  params: readonly unknown[],
-) => Promise<unknown>;
+type Read = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /** A result that was found in the state of the pool. */
 export interface FoundResult {

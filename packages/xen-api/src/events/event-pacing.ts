@@ -12,7 +12,7 @@ const REQUEST_LIFETIME_MS = 5_000;
 const TASK_LIFETIME_MS = 10_000;
 
 /** A finished poll, after which a pause is due. */
-export interface FinishedPoll {
+interface FinishedPoll {
   readonly token: string;
   /** Monotonic ms at which the answer began. */
   readonly startedAt: number;

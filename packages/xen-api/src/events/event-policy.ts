@@ -8,7 +8,7 @@ import {
 import { isOlderToken } from "./event-token.js";
 
 /** Position of the event stream after one answer of event.from. */
-export interface StreamPosition {
+interface StreamPosition {
   readonly token: string;
   readonly validRefCounts: ReadonlyMap<string, number>;
 }
@@ -56,7 +56,7 @@ const BAD_ANSWERS = new Set<ErrorCode>([
   "PARSER_FAILED",
 ]);
 
-export type EventFailure = "lost" | "rewound" | "bad-answer" | "dead" | "call";
+type EventFailure = "lost" | "rewound" | "bad-answer" | "dead" | "call";
 
 /** Classifies the failure of event.from. `call`: to be handled by afterFailedCall. */
 export function eventFailure(error: unknown): EventFailure {

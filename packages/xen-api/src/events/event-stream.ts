@@ -19,7 +19,7 @@ import type { LostReason, XapiEvents } from "../xapi.js";
 /** An answer that has begun is complete at once, as XAPI has it in memory. A poll that is repeated after a break costs nothing. */
 const STALL_MS = 3_000;
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly executor: CallExecutor;
   readonly session: XapiSession;
   readonly origins: TokenOrigins;

@@ -13,7 +13,7 @@ import {
 } from "./response-head.js";
 
 /** One request and how to handle its answer. */
-export interface HttpExchange {
+interface HttpExchange {
   readonly request: readonly (string | Uint8Array)[];
   /** Chooses the sink of the body by the head. An error thrown here rejects the exchange. */
   readonly onHead: (head: ResponseHead) => BodySink;

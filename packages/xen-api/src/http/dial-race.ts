@@ -2,9 +2,9 @@ import { pause, type MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { DialedSocket } from "./dial.js";
 
-export type Way = "direct" | "indirect";
+type Way = "direct" | "indirect";
 
-export interface DialRace {
+interface DialRace {
   /** Each establishes a connection in its way. */
   readonly ways: Readonly<
     Record<Way, (signal: AbortSignal) => Promise<DialedSocket>>

@@ -10,7 +10,7 @@ import {
 import type { IndirectRoute } from "./indirect-route.js";
 import { MemberPath } from "./member-path.js";
 
-export interface DialerOptions extends DialOptions {
+interface DialerOptions extends DialOptions {
   /** Absent: members are reached directly only. */
   readonly route?: IndirectRoute | undefined;
   readonly logger: Logger;

@@ -25,7 +25,7 @@ const DOUBT_MS = 3_000;
 const FIRST_SKIP_MS = 1_000;
 const MAX_SKIP_MS = 16_000;
 
-export interface MemberPathOptions {
+interface MemberPathOptions {
   readonly address: Address;
   readonly dialing: DialOptions;
   readonly route: IndirectRoute;

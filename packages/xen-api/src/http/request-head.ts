@@ -6,7 +6,7 @@ const MAX_REQUEST_HEAD_BYTES = 1006;
 /** Maximum size that XAPI accepts for the body of a call, in bytes. */
 export const MAX_REQUEST_BODY_BYTES = 307_200;
 
-export interface RequestLine {
+interface RequestLine {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -45,7 +45,7 @@ export function parseHead(bytes: Uint8Array): ResponseHead | undefined {
 }
 
 /** How the end of the body is determined. */
-export type BodyEnd =
+type BodyEnd =
   | { readonly by: "length"; readonly length: number }
   | { readonly by: "chunks" }
   | { readonly by: "close" };

@@ -2,7 +2,7 @@ import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 
 /** What ends a call early. */
-export interface CallLimits {
+interface CallLimits {
   readonly method: string;
   readonly timeoutMs?: number | undefined;
   readonly startTimeoutMs?: number | undefined;

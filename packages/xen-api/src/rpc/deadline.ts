@@ -2,7 +2,7 @@ import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 
 /** One signal for both reasons to end a call early: its time limit and the signal of its caller. */
-export interface Deadline {
+interface Deadline {
   /** Aborted with XoError CALL_TIMEOUT or ABORTED. */
   readonly signal: AbortSignal;
   /** Call when the request has ended: clears the timer and the listener. */

@@ -58,7 +58,7 @@ export interface RpcAnswer {
   readonly bytes: number;
 }
 
-export interface RpcOptions {
+interface RpcOptions {
   readonly decoder: Decoder;
   readonly clock: MonotonicClock;
   /** Maximum size of an answer that lists records or events, in bytes. */

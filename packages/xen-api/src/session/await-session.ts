@@ -17,7 +17,7 @@ export interface SessionWait {
 }
 
 /** What waits for a session. */
-export interface WaitingCall extends WaitOptions {
+interface WaitingCall extends WaitOptions {
   /** XAPI method, or path of a handler. */
   readonly method: string;
   /** Time limit, in ms. Default: none. */

@@ -5,9 +5,9 @@ import type { Address } from "../http/address.js";
 const HEAD_START_MS = 500;
 
 /** `connected`: end the race. `stop`: end it without a connection. `next`: try the other candidates. */
-export type CandidateOutcome = "connected" | "stop" | "next";
+type CandidateOutcome = "connected" | "stop" | "next";
 
-export interface CandidateRace {
+interface CandidateRace {
   readonly addresses: readonly Address[];
   readonly clock: MonotonicClock;
   readonly signal: AbortSignal;

@@ -25,7 +25,7 @@ export interface OpenSession {
   readonly pool: PoolIdentity;
 }
 
-export interface LoginOptions {
+interface LoginOptions {
   readonly rpc: Rpc;
   readonly choice: TransportChoice;
   readonly secrets: Secrets;

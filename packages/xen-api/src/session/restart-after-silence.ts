@@ -7,7 +7,7 @@ const SILENT_PROBE_INTERVAL_MS = 1_000;
 /** A host that only sometimes answers in time must be able to complete a slow attempt. */
 const MAX_RESTARTS = 3;
 
-export interface WatchedAttempt<T> {
+interface WatchedAttempt<T> {
   readonly attempt: (signal: AbortSignal) => Promise<T>;
   /** Resolves with whether the host answers now, within a time limit. Must not reject. */
   readonly probe: (signal: AbortSignal) => Promise<boolean>;

@@ -24,7 +24,7 @@ export interface Connected extends OpenSession {
   readonly generation: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly login: Login;
   readonly candidates: Candidates;
   readonly backoff: BackoffLimits;

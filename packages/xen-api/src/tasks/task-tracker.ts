@@ -8,7 +8,7 @@ import type { MarkedTasks } from "./marked-tasks.js";
 import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "../xmlrpc-value.js";
 
-export interface TaskTrackerOptions {
+interface TaskTrackerOptions {
   readonly executor: CallExecutor;
   readonly pacing: EventPacing;
   readonly marked: MarkedTasks;

@@ -2,7 +2,7 @@ import { findNamed, type Named } from "../objects/find-named.js";
 import type { Rpc } from "../server/rpc.js";
 
 /** A job that backs up, copies backups or tests them. */
-export interface BackupJob extends Named {
+interface BackupJob extends Named {
   readonly type: string;
   readonly [setting: string]: unknown;
 }

@@ -17,7 +17,7 @@ export interface Followed {
 }
 
 /** Receives events in order; the connection is paused until it resolves. */
-export type OnEvents = (events: readonly RowEvent[]) => Promise<void>;
+type OnEvents = (events: readonly RowEvent[]) => Promise<void>;
 
 /** Maximum size of a live query window of the server. */
 const MAX_ROWS = 10_000;

@@ -2,7 +2,7 @@ import pico from "picocolors";
 import { OutputClosed } from "../cli-error.js";
 import type { Host, Output } from "../host.js";
 
-export interface OutputStyle {
+interface OutputStyle {
   readonly json: boolean;
   readonly color: boolean;
 }

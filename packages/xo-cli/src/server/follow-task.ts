@@ -6,7 +6,7 @@ import { Progress } from "../output/progress.js";
 import type { Server } from "./server.js";
 
 /** A task of the REST API; times in ms. */
-export interface Task {
+interface Task {
   readonly id: string;
   readonly status: string;
   readonly progress?: number;

@@ -1,6 +1,6 @@
 import type { ParameterInfo } from "./method-info.js";
 
-export interface NestedParameter {
+interface NestedParameter {
   /** Such as `VDIs[].size`. */
   readonly path: string;
   readonly info: ParameterInfo;

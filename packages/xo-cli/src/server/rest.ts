@@ -18,7 +18,7 @@ export interface RestRequest {
   readonly headers?: Readonly<Record<string, string | number>>;
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly url: string;
   readonly agent: Agent;
   readonly token: string | undefined;

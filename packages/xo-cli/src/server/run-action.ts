@@ -5,7 +5,7 @@ import { readJson } from "./rest.js";
 import type { Server } from "./server.js";
 
 /** An action of the REST API. */
-export interface Action {
+interface Action {
   /** Path below `rest/v0/`; parts that come from users must be encoded. */
   readonly path: string;
   readonly params?: Readonly<Record<string, unknown>>;

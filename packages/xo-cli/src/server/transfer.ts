@@ -39,7 +39,7 @@ export async function download(
   }
 }
 
-export interface Upload {
+interface Upload {
   readonly method: string;
   readonly path: string;
   readonly file: string;

@@ -19,7 +19,7 @@ import { SummaryDictionary } from "./object-summary.js";
 import { PoolTracker } from "./pool-tracker.js";
 import { RowWatcher } from "./row-watcher.js";
 
-export interface ActivityOptions {
+interface ActivityOptions {
   readonly catalog: Pick<Catalog, "follow" | "get" | "settled" | "tables">;
   readonly inventory: Pick<
     Inventory,

@@ -10,7 +10,7 @@ const ATTRIBUTION_MS = 10_000;
 const MAX_TRACKED = 10_000;
 
 /** A change requested by a user. */
-export interface ActionOfUser {
+interface ActionOfUser {
   readonly actor: Actor;
   /** Ids of the objects that are changed. */
   readonly ids: readonly string[];

@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { ActivityEntry, Actor, ActivityEvent } from "./activity-entry.js";
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly clock: Pick<WallClock, "now">;
   /** Maximum number of entries. */
   readonly maxEntries: number;

@@ -1,6 +1,6 @@
 import type { Catalog, Inventory } from "@xo-server/inventory";
 
-export interface PoolWatchOptions {
+interface PoolWatchOptions {
   readonly inventory: Pick<
     Inventory,
     "onMirrorStatus" | "mirrorStatus" | "pools"

@@ -14,7 +14,7 @@ import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 /** Rows visited in one step of the slicer; a few of them are read in microseconds each. */
 const ROWS_PER_STEP = 16;
 
-export interface RowWatcherOptions {
+interface RowWatcherOptions {
   readonly table: ViewTable;
   readonly summaries: SummaryDictionary;
   /** Whether changes of the pool's objects are events, and not part of a listing. */

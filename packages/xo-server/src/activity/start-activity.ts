@@ -7,7 +7,7 @@ import { Activity } from "./activity.js";
 import { ActivityListeners } from "./activity-listeners.js";
 
 /** The activity log and the clients subscribed to it. */
-export interface StartedActivity {
+interface StartedActivity {
   readonly activity: Activity;
   readonly listeners: ActivityListeners;
 }

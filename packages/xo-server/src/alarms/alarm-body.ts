@@ -3,7 +3,7 @@ import type { Match } from "./match.js";
 import type { AlarmRule, Severity } from "./alarm-rule.js";
 
 /** The stored description of an alarm, as it was when the alarm was raised. */
-export interface AlarmBody extends Omit<Match, "key" | "objectId"> {
+interface AlarmBody extends Omit<Match, "key" | "objectId"> {
   readonly ruleName: string;
   readonly severity: Severity;
   /** Id of the message or task that caused it. */

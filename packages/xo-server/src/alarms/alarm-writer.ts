@@ -6,7 +6,7 @@ import type { Match } from "./match.js";
 import { toNoticeBody, toNotices, type NoticeEvent } from "./notice.js";
 import type { AlarmRule } from "./alarm-rule.js";
 
-export interface AlarmWriterOptions {
+interface AlarmWriterOptions {
   readonly store: Pick<Store, "alarms">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;

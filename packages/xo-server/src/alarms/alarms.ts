@@ -39,7 +39,7 @@ import { ServerWatcher, type AlarmServers } from "./server-watcher.js";
 /** Rules with at least this duration accept metrics that are up to a minute old. */
 const LONG_DURATION_SECONDS = 300;
 
-export interface AlarmsOptions {
+interface AlarmsOptions {
   /** Which server sends notices. Default: this one. */
   readonly sending?: Pick<NoticeSenderOptions, "leases" | "pollMs">;
   readonly store: Pick<
@@ -60,7 +60,7 @@ export interface AlarmsOptions {
 }
 
 /** Current state of a rule. */
-export interface RuleStatus {
+interface RuleStatus {
   readonly open: number;
   /** Number of matching objects beyond the maximum of open alarms. */
   readonly omitted: number;
@@ -289,7 +289,7 @@ export class Alarms {
 }
 
 /** Outcome of a test message to one target. */
-export interface TestResult {
+interface TestResult {
   readonly targetId: string;
   /** Addresses, URL, or label and host. */
   readonly target: string;

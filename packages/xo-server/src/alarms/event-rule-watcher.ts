@@ -18,7 +18,7 @@ import type { Condition } from "./alarm-rule.js";
 
 type EventCondition = Extract<Condition, { kind: "message" | "task" }>;
 
-export interface EventRuleWatcherOptions {
+interface EventRuleWatcherOptions {
   readonly queries: Pick<Queries, "live">;
   readonly catalog: Pick<Catalog, "get">;
 }

@@ -3,7 +3,7 @@ import type { Catalog } from "@xo-server/inventory";
 import type { PoolSummary } from "../status/status.js";
 import { isConnected } from "./pool-watcher.js";
 
-export interface FollowedPoolsOptions {
+interface FollowedPoolsOptions {
   readonly listPools: () => readonly PoolSummary[];
   readonly catalog: Pick<Catalog, "settled">;
   readonly clock: WallClock;

@@ -2,7 +2,7 @@ import type { Catalog } from "@xo-server/inventory";
 import type { PoolSummary } from "../status/status.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
 
-export interface NoticeDescriberOptions {
+interface NoticeDescriberOptions {
   readonly catalog: Pick<Catalog, "get">;
   readonly listPools: () => readonly PoolSummary[];
   readonly pageUrl: () => string | undefined;

@@ -20,7 +20,7 @@ import type { Condition, StatisticCondition } from "./alarm-rule.js";
 
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 
-export interface ObjectWatcherOptions {
+interface ObjectWatcherOptions {
   readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "poolOf">;
   /** Whether objects of the pool are current. */

@@ -6,7 +6,7 @@ import type {
   ConditionWatcher,
 } from "./match.js";
 
-export interface PoolWatcherOptions {
+interface PoolWatcherOptions {
   readonly listPools: () => readonly PoolSummary[];
   readonly clock: WallClock;
 }

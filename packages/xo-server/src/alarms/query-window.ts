@@ -2,7 +2,7 @@ import { applyMergePatch } from "@xo-server/kit";
 import { type LiveUpdate, type ViewObject } from "@xo-server/inventory";
 
 /** The effect of an update on the window. */
-export interface WindowChange {
+interface WindowChange {
   /** Added or changed objects. */
   readonly set: readonly ViewObject[];
   /** Ids of objects that left the window. */

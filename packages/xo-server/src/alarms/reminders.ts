@@ -4,7 +4,7 @@ import type { Logger } from "../log/logger.js";
 import { toNoticeBody, toNotices } from "./notice.js";
 import type { AlarmRule } from "./alarm-rule.js";
 
-export interface RemindersOptions {
+interface RemindersOptions {
   readonly store: Pick<Store, "alarms">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;

@@ -5,7 +5,7 @@ import type { Match, MatchHandler, ConditionWatcher } from "./match.js";
 import type { AlarmWriter } from "./alarm-writer.js";
 import type { AlarmRule } from "./alarm-rule.js";
 
-export interface RuleStateOptions {
+interface RuleStateOptions {
   readonly writer: AlarmWriter;
   readonly clock: WallClock;
   /** Id of the pool connection of an object. */

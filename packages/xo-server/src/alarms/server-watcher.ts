@@ -28,7 +28,7 @@ export interface AlarmServers {
   readonly isRunning: (name: string) => boolean;
 }
 
-export interface ServerWatcherOptions {
+interface ServerWatcherOptions {
   readonly read: ReadServerMetric;
   /** Absent: there is only one server. */
   readonly servers?: AlarmServers | undefined;

@@ -17,12 +17,12 @@ import {
 } from "./server-metrics.js";
 
 /** Alarms and the clients subscribed to them. */
-export interface StartedAlarms {
+interface StartedAlarms {
   readonly alarms: Alarms;
   readonly listeners: AlarmListeners;
 }
 
-export interface AlarmSources {
+interface AlarmSources {
   readonly store: Store;
   readonly cluster: Pick<Cluster, "leases" | "isShared" | "self" | "running">;
   readonly objects: Objects;

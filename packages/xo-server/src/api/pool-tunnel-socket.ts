@@ -13,7 +13,7 @@ import { bearerOf } from "./http/bearer.js";
 import type { ClientAddresses } from "./http/client-address.js";
 import { endWithResponse } from "./http/raw-response.js";
 
-export interface TunnelSocketOptions {
+interface TunnelSocketOptions {
   readonly tunnels: Pick<TunnelServer, "open">;
   readonly clientAddresses: Pick<ClientAddresses, "resolve">;
   readonly logger: Pick<Logger, "error">;

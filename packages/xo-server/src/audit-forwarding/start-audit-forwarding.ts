@@ -7,7 +7,7 @@ import type { ForwardStatus } from "./forward-status.js";
 import { Forwarder } from "./forwarder.js";
 import { createTarget } from "./targets/create-target.js";
 
-export interface AuditForwardingOptions {
+interface AuditForwardingOptions {
   readonly config: Pick<Config, "audit">;
   readonly store: Store;
   /** Name of this server. */

@@ -20,7 +20,7 @@ import { StoredSessions } from "./sessions/stored-sessions.js";
 import { Tickets } from "./sessions/tickets.js";
 
 /** Users, sign-in, sessions and tickets of the server. */
-export interface AuthService {
+interface AuthService {
   readonly users: AuthenticatedUsers;
   readonly signIn: SignInService;
   readonly providers: ExternalProviders;
@@ -33,7 +33,7 @@ export interface AuthService {
   readonly sessionLimits: SessionLimits;
 }
 
-export interface AuthOptions extends Pick<
+interface AuthOptions extends Pick<
   StartOptions,
   "config" | "loggers" | "clock"
 > {

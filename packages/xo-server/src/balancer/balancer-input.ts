@@ -17,7 +17,7 @@ export interface BalancerInput {
   readonly conditions: PoolConditions;
 }
 
-export interface BalancerInputParts {
+interface BalancerInputParts {
   readonly policy: Policy;
   /**
    * Time at which the failure count was last reset, by setting the policy or by a

@@ -10,7 +10,7 @@ import type { PoolObservation } from "./pool-observation.js";
 import type { RunTrigger, RunResult } from "./plan-runner.js";
 import type { PublishedState } from "./published-state.js";
 
-export interface BalancerParts extends Omit<
+interface BalancerParts extends Omit<
   PoolBalancerParts,
   "pool" | "policy" | "observe"
 > {

@@ -28,7 +28,7 @@ export interface PoolConditions {
 }
 
 /** Result of planning. */
-export interface PlanSummary {
+interface PlanSummary {
   readonly moves: number;
   readonly stopped: "balanced" | "no-beneficial-migration" | "max-migrations";
   /**
@@ -40,7 +40,7 @@ export interface PlanSummary {
   readonly overloaded?: readonly OverloadedHost[] | undefined;
 }
 
-export type Decision =
+type Decision =
   | { readonly act: "rest"; readonly state: BalancerState }
   | { readonly act: "move" };
 

@@ -26,7 +26,7 @@ export interface MigrationParts {
 }
 
 /** The run that a migration belongs to. */
-export interface MigrationContext {
+interface MigrationContext {
   readonly pool: string;
   readonly run: string;
   readonly user: AuthenticatedUser;

@@ -5,7 +5,7 @@ import type { RunningTask } from "../tasks/running-task.js";
 import type { MoveRecord } from "./run-record.js";
 import { recordOf } from "./stored-json.js";
 
-export interface InterruptedRunsParts {
+interface InterruptedRunsParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly objects: Pick<PoolObjects, "find">;
   readonly clock: Pick<WallClock, "now">;

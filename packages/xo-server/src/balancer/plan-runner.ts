@@ -26,7 +26,7 @@ export interface RunTrigger {
   readonly work?: TaskContext;
 }
 
-export interface RunRequest {
+interface RunRequest {
   readonly pool: string;
   readonly plan: BalancePlan;
   readonly policy: Policy;
@@ -59,7 +59,7 @@ export interface RunResult {
   readonly error?: XoError;
 }
 
-export interface PlanRunnerParts extends MigrationParts {
+interface PlanRunnerParts extends MigrationParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly tasks: Pick<Tasks, "run">;
   readonly nameOf: (id: string) => string;

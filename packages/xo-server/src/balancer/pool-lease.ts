@@ -5,7 +5,7 @@ import type { Contention } from "../cluster/contention.js";
 import type { Leases } from "../cluster/leases.js";
 import type { PublishedState } from "./published-state.js";
 
-export interface PoolLeaseParts {
+interface PoolLeaseParts {
   readonly pool: string;
   /** Name of this server. */
   readonly owner: string;

@@ -13,7 +13,7 @@ export interface StopReason {
   readonly message: string;
 }
 
-export interface PoolRunParts {
+interface PoolRunParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;

@@ -3,7 +3,7 @@ import type { BalancerRun, Store } from "@xo-server/store";
 import { recordOf } from "./stored-json.js";
 import type { RunRecord } from "./run-record.js";
 
-export interface PoolRunsParts {
+interface PoolRunsParts {
   readonly pool: string;
   readonly owner: string;
   readonly store: Pick<Store, "balancerRuns">;

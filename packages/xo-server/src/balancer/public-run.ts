@@ -11,7 +11,7 @@ import type { MoveRecord, RunRecord } from "./run-record.js";
  * `figuresAfter` only exist for complete and dry runs, because they are results of
  * the plan, not of a run that has not executed it.
  */
-export interface PublicRun
+interface PublicRun
   extends
     Omit<RunRecord, "gain" | "stopped" | "figuresAfter">,
     Partial<Pick<RunRecord, "gain" | "stopped" | "figuresAfter">> {

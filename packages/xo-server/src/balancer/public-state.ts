@@ -3,7 +3,7 @@ import { isNotice, reasonOf, type PublicReason } from "./public-reason.js";
 import type { StateName } from "./state.js";
 import type { MaySee } from "./visible-vms.js";
 
-export interface PublicState {
+interface PublicState {
   readonly state: StateName;
   /** ms since the epoch. */
   readonly since: number;

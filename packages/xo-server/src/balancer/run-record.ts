@@ -30,7 +30,7 @@ export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
 }
 
 /** What triggered the run. */
-export interface RunBy {
+interface RunBy {
   /** automatic: the balancer itself. */
   readonly cause: "automatic" | "manual";
   readonly userId: string;

@@ -16,7 +16,7 @@ import { Balancer } from "./balancer.js";
 import { observePool } from "./observe-pool.js";
 import { PlanRunner } from "./plan-runner.js";
 
-export interface StartBalancerParts {
+interface StartBalancerParts {
   readonly store: Store;
   readonly tasks: Tasks;
   readonly stats: Stats;

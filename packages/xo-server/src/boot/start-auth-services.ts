@@ -20,7 +20,7 @@ import type { ServerOptions } from "./server-options.js";
 import { toPasswordPolicy } from "./start-accounts.js";
 import type { Core } from "./start-core.js";
 
-export interface AuthServices {
+interface AuthServices {
   readonly auth: Pick<
     Services,
     | "users"

@@ -22,7 +22,7 @@ import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
 /** The job types of backups and of restore tests, and their cleanup. */
-export interface BackupJobs {
+interface BackupJobs {
   readonly kinds: JobKinds;
   /** Removes what interrupted runs have left in pools. */
   readonly leftovers: Leftovers;

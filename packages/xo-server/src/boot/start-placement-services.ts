@@ -10,7 +10,7 @@ import { startStats, type Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-export interface PlacementServices {
+interface PlacementServices {
   readonly placing: Pick<
     Services,
     | "placement"

@@ -16,7 +16,7 @@ import type { Core } from "./start-core.js";
 import type { StartedServices } from "./start-services.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
-export interface WebParts {
+interface WebParts {
   readonly core: Core;
   readonly started: StartedServices;
   readonly dispatcher: Dispatcher;

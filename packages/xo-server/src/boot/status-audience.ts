@@ -10,12 +10,12 @@ import {
 } from "../status/visible-status.js";
 
 /** The caller of a request, or the client of a subscription. */
-export interface StatusReader {
+interface StatusReader {
   readonly client: Client;
   readonly user?: AuthenticatedUser | undefined;
 }
 
-export interface AudienceOptions {
+interface AudienceOptions {
   /** Whether anonymous clients read everything, as in a demo. */
   readonly demo: boolean;
   /**

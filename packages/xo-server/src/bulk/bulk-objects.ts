@@ -6,7 +6,7 @@ import { checkRequestedProperties } from "../objects/known-properties.js";
 /** Maximum number of objects of a bulk task. */
 export const MAX_OBJECTS = 10_000;
 
-export interface BulkChoice {
+interface BulkChoice {
   readonly ids?: readonly string[];
   readonly type?: string;
   readonly filter?: string;

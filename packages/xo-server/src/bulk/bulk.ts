@@ -24,7 +24,7 @@ export interface BulkPlan {
   readonly isOneCall?: boolean;
 }
 
-export interface BulkOptions {
+interface BulkOptions {
   readonly plan: BulkPlan;
   readonly ids: readonly string[];
   readonly work: TaskContext;

@@ -8,7 +8,7 @@ import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 /** @typeParam C context of the operation */
-export interface RecoverItemOptions<C> {
+interface RecoverItemOptions<C> {
   readonly interrupted: Pick<InterruptedTask, "awaitOutcomes">;
   /** The operation is a single XAPI task. */
   readonly isOneCall: boolean;

@@ -1,7 +1,7 @@
 import type { MonotonicClock } from "@xo-server/kit";
 import type { LeaseOwner, Store } from "@xo-server/store";
 
-export interface FreeLeasesOptions {
+interface FreeLeasesOptions {
   readonly store: Pick<Store["leases"], "listFree">;
   readonly self: LeaseOwner;
   /** Names of the running servers, with this one. */

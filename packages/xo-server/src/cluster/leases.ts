@@ -11,7 +11,7 @@ import { FreeLeases } from "./free-leases.js";
 import { HeldLease } from "./held-lease.js";
 import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly store: Pick<
     Store["leases"],
     "take" | "renew" | "release" | "request" | "transfer" | "listFree" | "list"

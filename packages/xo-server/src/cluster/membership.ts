@@ -8,7 +8,7 @@ import type {
   Store,
 } from "@xo-server/store";
 
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly store: Pick<
     Store["clusterServers"],
     "join" | "heartbeat" | "leave" | "delete" | "list"

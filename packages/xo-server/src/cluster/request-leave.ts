@@ -17,7 +17,7 @@ export interface HandOver {
   readonly remaining: string[];
 }
 
-export interface AskToLeaveParts {
+interface AskToLeaveParts {
   readonly store: Pick<Store, "engine" | "clusterServers" | "leases">;
   readonly clock: MonotonicClock;
 }

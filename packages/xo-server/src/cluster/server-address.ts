@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { isIPv6 } from "node:net";
 import type { Config } from "../config/config.js";
 
-export interface ServerAddressOptions {
+interface ServerAddressOptions {
   readonly config: Pick<Config, "server" | "http">;
   /** Port that the web server listens on. */
   readonly port: number;

@@ -47,7 +47,7 @@ export interface Cluster {
   readonly leaseMs: number;
 }
 
-export interface StartClusterParts {
+interface StartClusterParts {
   readonly store: Store;
   readonly config: Pick<Config, "dataDir" | "server">;
   /** URL at which clients reach this server; empty: not known. */

@@ -18,7 +18,7 @@ export async function promptLine(question: string): Promise<string> {
 }
 
 /** @throws XoError ABORTED: Ctrl-C was typed */
-export type PromptSecret = (question: string) => Promise<string>;
+type PromptSecret = (question: string) => Promise<string>;
 
 /**
  * Creates a prompt for secrets, without echo. Without a terminal each call reads

@@ -12,7 +12,7 @@ interface StoreOptions {
 }
 
 /** Called with the parsed command. */
-export type OnStoreCommand = (
+type OnStoreCommand = (
   command: StoreCommand,
   options: { readonly config?: string; readonly data?: string },
 ) => void;

@@ -43,7 +43,7 @@ const ForwardTargetConfig = Type.Object(
   },
   { additionalProperties: false },
 );
-export type ForwardTargetConfig = Static<typeof ForwardTargetConfig>;
+type ForwardTargetConfig = Static<typeof ForwardTargetConfig>;
 
 export const AuditConfig = section("Audit log.", {
   forward: Type.Array(ForwardTargetConfig, {

@@ -310,6 +310,6 @@ export const Config = Type.Object(
 );
 export type Config = DeepReadonly<Static<typeof Config>>;
 
-export type DeepReadonly<T> = T extends object
+type DeepReadonly<T> = T extends object
   ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
   : T;

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 
 /** An IP network: addresses with the same first `bits`. */
-export interface Network {
+interface Network {
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
   readonly bits: number;

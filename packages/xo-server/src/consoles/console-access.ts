@@ -10,7 +10,7 @@ import {
   type ConsoleOwner,
 } from "./console-target.js";
 
-export interface ConsoleAccessOptions {
+interface ConsoleAccessOptions {
   readonly findObject: (id: string) => FoundObject | undefined;
   readonly inventory: Pick<Inventory, "get" | "list">;
   /** See RequestedObject. */

@@ -5,7 +5,7 @@ import type { Client } from "../auth/sessions/client.js";
 import type { Session } from "../auth/sessions/session.js";
 import type { Rights } from "../rights/rights.js";
 
-export interface ConsoleConnectionOptions {
+interface ConsoleConnectionOptions {
   readonly socket: WebSocket;
   /** The stream of the console, after XAPI's response 200. */
   readonly stream: Duplex;

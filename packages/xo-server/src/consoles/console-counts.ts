@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Config } from "../config/config.js";
 import type { LimitHits, LimitName } from "../limits/limit-hits.js";
 
-export interface ConsoleCountsOptions {
+interface ConsoleCountsOptions {
   readonly limits: Pick<
     Config["consoles"],
     "maxSessions" | "maxSessionsPerUser" | "maxSessionsPerObject"

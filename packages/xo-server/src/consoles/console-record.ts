@@ -6,7 +6,7 @@ import type { ConsoleTraffic } from "./console-connection.js";
 import type { ConsoleKind } from "./console-target.js";
 
 /** The caller, and the object whose console is opened. */
-export interface ConsoleSubject {
+interface ConsoleSubject {
   readonly id: string;
   /** Such as `VM`. */
   readonly type: string;

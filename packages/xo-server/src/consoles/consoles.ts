@@ -40,7 +40,7 @@ export interface ConsolesOptions {
 }
 
 /** A request to open a console. */
-export interface ConsoleRequest {
+interface ConsoleRequest {
   /** Id of a VM, or of a host, whose console is that of its control domain. */
   readonly id: string;
   readonly kind: ConsoleKind;

@@ -6,7 +6,7 @@ import { isUnknownObject } from "../objects/no-such-object.js";
 import { pause } from "../tasks/pause.js";
 import type { ConsoleTarget } from "./console-target.js";
 
-export interface OpenStreamParts {
+interface OpenStreamParts {
   /**
    * Called before each attempt, because the VM may have been migrated.
    * @throws XoError

@@ -10,7 +10,7 @@ import { patchCounts } from "./patch-counts.js";
 import { hostStates, storageSizes, vmStates } from "./states.js";
 import { readUsages, topOf, type Usage } from "./usage.js";
 
-export interface DashboardsOptions {
+interface DashboardsOptions {
   readonly queries: Pick<Queries, "group" | "page">;
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;

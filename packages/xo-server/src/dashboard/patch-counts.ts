@@ -3,7 +3,7 @@ import type { MissingPatches } from "../updates/missing-patches.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 
-export interface PatchCountsParts {
+interface PatchCountsParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly patches: MissingPatches;
   readonly clock: WallClock;

@@ -17,12 +17,12 @@ export interface Usage {
   readonly memoryFree: number;
 }
 
-export interface Usages {
+interface Usages {
   readonly hosts: readonly Usage[];
   readonly vms: readonly Usage[];
 }
 
-export interface UsageParts {
+interface UsageParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "runInSlices">;

@@ -5,7 +5,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Logger } from "../log/logger.js";
 
-export interface HeapSnapshot {
+interface HeapSnapshot {
   readonly file: string;
   readonly bytes: number;
   /** How long the server did not respond, in ms. */
@@ -14,7 +14,7 @@ export interface HeapSnapshot {
 
 export type WriteHeap = (file: string) => void;
 
-export interface HeapSnapshotsOptions {
+interface HeapSnapshotsOptions {
   readonly dataDir: string;
   readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;

@@ -34,7 +34,7 @@ const PERMISSIONS = [
   "host.reboot",
 ];
 
-export interface PoolCheckOptions {
+interface PoolCheckOptions {
   readonly config: Config;
   readonly decoder: Decoder;
   readonly now: () => number;

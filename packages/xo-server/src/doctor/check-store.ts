@@ -4,7 +4,7 @@ import { toStoreOptions } from "../boot/start-store.js";
 import type { Config } from "../config/config.js";
 import { failed, ok, warning, type Result } from "./finding.js";
 
-export interface CheckedStore {
+interface CheckedStore {
   readonly results: readonly Result[];
   /** The open store, for further checks; undefined: it cannot be used, or would be migrated. */
   readonly store: Store | undefined;

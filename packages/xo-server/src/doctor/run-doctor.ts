@@ -33,7 +33,7 @@ import {
   type Result,
 } from "./finding.js";
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly configPath: string | undefined;
   readonly overrides: ConfigOverrides;
   /** Whether to connect to the pools. */

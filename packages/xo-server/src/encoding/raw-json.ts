@@ -1,5 +1,5 @@
 /** Encoded JSON, to be joined: large answers are copied once, not by each level. */
-export type JsonPieces = readonly (Buffer | string)[];
+type JsonPieces = readonly (Buffer | string)[];
 
 /** Encoded JSON that is sent unchanged. */
 export class RawJson {

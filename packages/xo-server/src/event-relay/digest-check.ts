@@ -20,7 +20,7 @@ export interface ComparedMirror {
 /** A pool whose digests differed is not compared with XAPI again within this time, in ms. */
 export const REPEAT_MS = 10 * 60_000;
 
-export interface DigestCheckOptions {
+interface DigestCheckOptions {
   readonly mirror: ComparedMirror;
   readonly clock: MonotonicClock;
   readonly logger: Logger;

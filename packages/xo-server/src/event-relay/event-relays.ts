@@ -10,7 +10,7 @@ import { RelayClient } from "./relay-client.js";
 import { RelayMessages } from "./relay-messages.js";
 import { RelayServer } from "./relay-server.js";
 
-export interface EventRelaysOptions {
+interface EventRelaysOptions {
   readonly store: Pick<Store, "seals" | "oneTimeUses">;
   readonly cluster: Pick<Cluster, "self" | "peers">;
   readonly decoder: Pick<Decoder, "open">;
@@ -77,7 +77,7 @@ function senderFinder(
   };
 }
 
-export interface RelayParts {
+interface RelayParts {
   readonly poolId: string;
   readonly client: Pick<
     RelayClient,

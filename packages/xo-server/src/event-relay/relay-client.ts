@@ -19,7 +19,7 @@ import {
 export const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 
-export interface RelayClientOptions {
+interface RelayClientOptions {
   readonly messages: Pick<RelayMessages, "sealRequest" | "openAnswer">;
   readonly self: LeaseOwner;
   readonly decoder: Pick<Decoder, "open">;
@@ -29,7 +29,7 @@ export interface RelayClientOptions {
 }
 
 /** Since the start, except `streams`. */
-export interface ReceivedEvents {
+interface ReceivedEvents {
   /** Streams that are open now. */
   readonly streams: number;
   readonly answers: number;

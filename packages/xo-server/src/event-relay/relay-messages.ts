@@ -15,7 +15,7 @@ export interface EventsRequest extends PeerRequestBase {
   readonly hasDigests?: boolean;
 }
 
-export interface EventsDescription {
+interface EventsDescription {
   /** Of the frames of the body; Base64. */
   readonly key: string;
   /** Token of event.from: the stream contains all answers after it. */

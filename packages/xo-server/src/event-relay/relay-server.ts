@@ -21,7 +21,7 @@ export const MAX_ANSWER_BYTES = 1024 ** 2;
 /** Bytes that wait for a server that reads too slowly, before its stream ends. */
 const MAX_WAITING_BYTES = 8 * MAX_ANSWER_BYTES;
 
-export interface RelayServerOptions {
+interface RelayServerOptions {
   readonly messages: Pick<RelayMessages, "openRequest" | "sealAnswer">;
   readonly mirror: Pick<ComparedMirror, "digestsOf">;
   readonly self: LeaseOwner;
@@ -31,14 +31,14 @@ export interface RelayServerOptions {
 }
 
 /** A stream that is ready to be sent. */
-export interface OpenEvents {
+interface OpenEvents {
   /** The sealed description. */
   readonly answer: string;
   readonly body: Readable;
 }
 
 /** Since the start, except `streams`. */
-export interface SentEvents {
+interface SentEvents {
   /** Streams that are open now. */
   readonly streams: number;
   /** Answers, counted for each server that one was sent to. */

@@ -11,7 +11,7 @@ export const SILENT_MS = 3 * HEARTBEAT_MS;
 /** Answers that wait until the client takes them, in bytes; it may be following XAPI itself. */
 const MAX_WAITING_BYTES = 8 * MAX_ANSWER_BYTES;
 
-export interface RelayedEventsOptions {
+interface RelayedEventsOptions {
   readonly body: Readable;
   /** Of the frames. */
   readonly key: Uint8Array;

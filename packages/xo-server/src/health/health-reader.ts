@@ -19,9 +19,9 @@ export interface HealthSources {
 }
 
 /** Creates the details of an item from its object. */
-export type ToDetails = (object: ViewObject) => HealthItem["details"];
+type ToDetails = (object: ViewObject) => HealthItem["details"];
 
-export interface FilteredItems {
+interface FilteredItems {
   readonly type: string;
   readonly filter: string;
   /** Fields that `toDetails` reads. */

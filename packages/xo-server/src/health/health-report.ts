@@ -6,10 +6,10 @@ import { hostChecks } from "./host-checks.js";
 import { storageChecks } from "./storage-checks.js";
 import { vmChecks } from "./vm-checks.js";
 
-export interface HealthResult
+interface HealthResult
   extends HealthFindings, Pick<HealthCheck, "name" | "severity" | "type"> {}
 
-export interface HealthReport {
+interface HealthReport {
   /** Seconds since the epoch. */
   readonly time: number;
   readonly checks: readonly HealthResult[];

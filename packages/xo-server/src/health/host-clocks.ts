@@ -3,7 +3,7 @@ import { Semaphore } from "@xo-server/inventory";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 
-export interface HostClocksOptions {
+interface HostClocksOptions {
   readonly objects: Pick<PoolObjects, "get">;
   readonly clock: WallClock;
 }

@@ -4,7 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { eachOf, guestIdsOf } from "./guests.js";
 import { callIgnoringConnectionLoss } from "./restart.js";
 
-export interface EmergencyShutdownParts {
+interface EmergencyShutdownParts {
   readonly objects: PoolObjects;
   /**
    * Limits how many VMs of all hosts start in one turn of the event loop, because

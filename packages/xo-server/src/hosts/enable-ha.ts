@@ -29,7 +29,7 @@ export async function enableHa(
   await pool.xapi.callAsync("pool.enable_ha", [refs, configuration]);
 }
 
-export interface HaOptions {
+interface HaOptions {
   readonly objects: PoolObjects;
   /** HA configuration, such as the seconds after which a host counts as dead: `{timeout: "60"}`. */
   readonly configuration: Readonly<Record<string, string>>;

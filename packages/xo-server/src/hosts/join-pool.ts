@@ -3,14 +3,14 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import type { PoolAddress } from "../pools/pool-credentials.js";
 import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
 
-export interface JoinParts extends RestartParts {
+interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
   readonly addressOf: (pool: PoolObject) => Promise<PoolAddress>;
   /** Disconnects a pool that no longer exists. */
   readonly disconnect: (pool: PoolObject) => Promise<void>;
 }
 
-export interface Join {
+interface Join {
   /** A pool of one host; further hosts must be ejected first. */
   readonly source: PoolObject;
   readonly hosts: readonly PoolObject[];

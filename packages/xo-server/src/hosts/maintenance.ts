@@ -10,7 +10,7 @@ import { migrateBackTo, type MoveParts } from "./migrate-back.js";
 /** Key in the host's other_config: ids of the VMs evacuated for maintenance, to migrate back. */
 const KEY = "xo:evacuatedVms";
 
-export interface HostMaintenanceOptions extends EmptyOptions {
+interface HostMaintenanceOptions extends EmptyOptions {
   /** VMs that are migrated although the operation is blocked on them. */
   readonly blocked: readonly PoolObject[];
 }

@@ -21,7 +21,7 @@ export interface VmwareImport {
   readonly idOf: (ref: string) => Promise<string>;
 }
 
-export interface VmwareImportResult {
+interface VmwareImportResult {
   /** Ids of the new VMs, by the id of the VM at the source. */
   readonly created: Readonly<Record<string, string>>;
   /** Reasons, by the id of the VM at the source. */

@@ -15,7 +15,7 @@ import {
   type UsedAddress,
 } from "./used-addresses.js";
 
-export interface AddressAllocatorOptions extends AddressSources {
+interface AddressAllocatorOptions extends AddressSources {
   readonly pools: Pick<IpPools, "list">;
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
@@ -29,7 +29,7 @@ export interface AddressAllocatorOptions extends AddressSources {
 }
 
 /** An address for a new VIF. */
-export interface AllocatedAddress {
+interface AllocatedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
   /** Releases the address, because the VIF was not created. */
@@ -40,7 +40,7 @@ export interface AllocatedAddress {
 export const ADDRESS_RESERVATION_MS = 600_000;
 
 /** An address that is reserved for a new VIF of a resource set. */
-export interface ReservedAddress extends UsedAddress {
+interface ReservedAddress extends UsedAddress {
   readonly setId: string;
   readonly family: "ipv4" | "ipv6";
 }

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { XoError } from "@xo-server/model";
 import { toNetwork } from "../config/network.js";
 
-export type AddressFamily = "ipv4" | "ipv6";
+type AddressFamily = "ipv4" | "ipv6";
 
 /** Addresses from `first` to `last`, both included. */
 export interface AddressRange {

@@ -13,7 +13,7 @@ export interface IpPool {
   readonly addresses: readonly string[];
 }
 
-export type NewIpPool = Omit<IpPool, "id">;
+type NewIpPool = Omit<IpPool, "id">;
 
 const PREFIX = "ip-pool/";
 const MAX_POOLS = 200;

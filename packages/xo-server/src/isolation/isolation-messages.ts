@@ -5,7 +5,7 @@ export const ISOLATION_PATH = "/cluster/database";
 /** Header of the response with the sealed answer. */
 export const ISOLATION_HEADER = "xo-database";
 
-export interface DatabaseAnswer {
+interface DatabaseAnswer {
   /** A query was answered just now. */
   readonly isAvailable: boolean;
 }

@@ -8,7 +8,7 @@ import type { IsolationMessages } from "./isolation-messages.js";
 /** A query without an answer within this time, in ms, counts as failed. */
 const QUERY_MS = 2_000;
 
-export interface IsolationServerOptions {
+interface IsolationServerOptions {
   readonly messages: Pick<IsolationMessages, "openRequest" | "sealAnswer">;
   readonly store: {
     readonly clusterServers: Pick<Store["clusterServers"], "readClientAddress">;

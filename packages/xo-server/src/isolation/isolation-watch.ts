@@ -14,7 +14,7 @@ const CHECK_MS = 2_000;
 /** Equal results in a row that change the state. */
 const RESULTS = 2;
 
-export interface IsolationWatchOptions {
+interface IsolationWatchOptions {
   readonly messages: Pick<IsolationMessages, "sealRequest" | "openAnswer">;
   readonly store: Pick<Store, "state">;
   readonly self: LeaseOwner;

@@ -6,7 +6,7 @@ import { IsolationMessages } from "./isolation-messages.js";
 import { IsolationServer } from "./isolation-server.js";
 import { IsolationWatch } from "./isolation-watch.js";
 
-export interface IsolationOptions {
+interface IsolationOptions {
   readonly store: Store;
   readonly cluster: Pick<
     Cluster,

@@ -15,7 +15,7 @@ import { MAX_CALLS } from "./params-vector.js";
 /** Rows per step of a slice. */
 const STEP = 32;
 
-export interface ObjectCriteria {
+interface ObjectCriteria {
   /** A complex-matcher pattern in the format of Xen Orchestra's jobs, see matchesPattern. */
   readonly pattern?: object;
   /** In the filter language. */

@@ -19,7 +19,7 @@ import { resolveVector, type Params } from "./params-vector.js";
 import { insertSecrets, type Secrets } from "./secrets.js";
 import { SnapshotPolicy, type PlannedSnapshot } from "./snapshot-policy.js";
 
-export interface JobRunnerOptions {
+interface JobRunnerOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
   readonly call: Dispatcher["call"];
   readonly users: Pick<AuthenticatedUsers, "get">;

@@ -15,7 +15,7 @@ import { createTimes } from "../schedules/times.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
-export interface JobsOptions {
+interface JobsOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "jobRuns">;
   readonly runs: Pick<Runs, "begin" | "cancel" | "resume">;
   readonly runner: Pick<JobRunner, "plan" | "check">;
@@ -36,7 +36,7 @@ export interface JobParts {
   readonly body: object;
 }
 
-export interface JobStart {
+interface JobStart {
   readonly jobId: string;
   readonly scheduleId?: string;
   readonly choice?: RunChoice;

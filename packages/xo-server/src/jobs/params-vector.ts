@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 export type Params = Readonly<Record<string, unknown>>;
 
 /** Returns the objects that match now. */
-export type FetchObjects = (about: {
+type FetchObjects = (about: {
   readonly pattern?: object;
   readonly filter?: string;
 }) => Promise<readonly Params[]>;

@@ -2,7 +2,7 @@ import type { Job, Store } from "@xo-server/store";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { poolsWithActiveRun } from "../rolling/rolling-records.js";
 
-export interface PausedPoolsParts {
+interface PausedPoolsParts {
   readonly settings: Pick<Store["settings"], "list">;
   readonly objects: Pick<PoolObjects, "find">;
   /** Returns what a run would do; ids of objects may be anywhere in the result. */

@@ -70,7 +70,7 @@ function newestOfEach<T>(
   return [...found.values()];
 }
 
-export interface LocalDay {
+interface LocalDay {
   /** `2026-11-21` */
   readonly date: string;
   /**

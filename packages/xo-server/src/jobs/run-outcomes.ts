@@ -5,7 +5,7 @@ import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
 import type { RunOutcome } from "./run-outcome.js";
 
-export interface RunOutcomesOptions {
+interface RunOutcomesOptions {
   readonly store: Pick<Store, "jobRuns">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;

@@ -2,7 +2,7 @@ import type { JobRunStatus } from "@xo-server/store";
 import type { TaskContext } from "../tasks/task-context.js";
 
 /** Number of VMs of a run by their result. */
-export interface RunCounts {
+interface RunCounts {
   readonly succeeded: number;
   readonly failed: number;
   readonly notBegun?: number;

@@ -14,7 +14,7 @@ import type { RunOutcome } from "./run-outcome.js";
 import { RunOutcomes } from "./run-outcomes.js";
 import { withSignal } from "../tasks/with-signal.js";
 
-export interface RunsOptions {
+interface RunsOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns">;
   readonly runner: Pick<JobRunner, "run" | "isResumable">;
   readonly tasks: Pick<Tasks, "run">;
@@ -25,7 +25,7 @@ export interface RunsOptions {
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
 
-export type JobRunRequest = Omit<RunStart, "owner"> & {
+type JobRunRequest = Omit<RunStart, "owner"> & {
   /** Fence of the lease on all schedules. Absent: a user has requested the run. */
   readonly fence?: Fence | undefined;
 };

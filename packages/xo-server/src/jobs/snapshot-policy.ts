@@ -22,7 +22,7 @@ export interface PolicyParts {
 }
 
 /** A snapshot job with its time zone. */
-export interface SnapshotPolicyJob {
+interface SnapshotPolicyJob {
   readonly jobId: string;
   readonly jobName: string;
   readonly body: SnapshotBody;

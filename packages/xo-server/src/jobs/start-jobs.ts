@@ -20,7 +20,7 @@ import { poolsReady } from "./pools-ready.js";
 import { Runs } from "./runs.js";
 import { Scheduler } from "./scheduler.js";
 
-export interface StartJobsParts {
+interface StartJobsParts {
   readonly store: Store;
   readonly tasks: Tasks;
   readonly users: AuthenticatedUsers;

@@ -13,7 +13,7 @@ const codeOfSecond = {
 type StopSignal = keyof typeof codeOfSecond;
 
 /** A started server. */
-export interface Running {
+interface Running {
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import type { Logger } from "../log/logger.js";
 
-export interface ServiceManager {
+interface ServiceManager {
   /**
    * Reports that the server accepts requests.
    * @param status one line, shown by `systemctl status`
@@ -10,7 +10,7 @@ export interface ServiceManager {
   stopping(): void;
 }
 
-export interface ServiceManagerOptions {
+interface ServiceManagerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }

@@ -4,7 +4,7 @@ import { ExitCode } from "./exit-code.js";
 import { DEBUGGER, HEARTBEAT } from "./heartbeat.js";
 import type { LogFormat, LogLevel } from "../log/logger.js";
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   /** Time for which the event loop may be blocked until the process is ended, in ms. */
   readonly timeoutMs: number;
   /** The worker has its own logger, because that of the main thread needs its event loop. */

@@ -11,7 +11,7 @@ export interface SlowClient {
   closeStalled(): void;
 }
 
-export interface UnsentBytesOptions {
+interface UnsentBytesOptions {
   readonly clients: Iterable<SlowClient>;
   /** Maximum of all clients together, in bytes. */
   readonly limitBytes: number;

@@ -10,7 +10,7 @@ export const REDACTED = "[redacted]";
 export const MAX_DEPTH = 6;
 
 /** Whether a member of an object is a secret. */
-export type IsSecret = (key: string, value: unknown) => boolean;
+type IsSecret = (key: string, value: unknown) => boolean;
 
 /** Logs, the audit log and views of records use the same list of names. */
 export const isSecretMember: IsSecret = (key) =>

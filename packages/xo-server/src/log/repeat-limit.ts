@@ -9,7 +9,7 @@ interface Window {
   count: number;
 }
 
-export interface RepeatLimitOptions {
+interface RepeatLimitOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Calls back after a time, in ms, without keeping the process alive. */

@@ -1,6 +1,6 @@
 import { counter, gauge, type Metric } from "./exposition.js";
 
-export interface ActivityFigures {
+interface ActivityFigures {
   readonly size: number;
   readonly most: number;
   readonly written: number;

@@ -9,7 +9,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-export interface Sample {
+interface Sample {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
   /** In histograms: `_bucket`, `_sum` or `_count`. */

@@ -7,7 +7,7 @@ import {
 import type { ParserFigures } from "../parser/parser.js";
 import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
-export interface ProcessFigures {
+interface ProcessFigures {
   readonly version: string;
   readonly monitor: LoopMonitor;
   readonly parser: ParserFigures;

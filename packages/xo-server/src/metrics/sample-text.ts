@@ -2,7 +2,7 @@
 
 export type Labels = Readonly<Record<string, string | undefined>>;
 
-export interface FamilyHead {
+interface FamilyHead {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
   readonly help: string;

@@ -29,7 +29,7 @@ import { toStoreMetrics } from "./store-metrics.js";
 import { toTelemetryMetrics } from "./telemetry-metrics.js";
 import type { Telemetry } from "../telemetry/start-telemetry.js";
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly monitor: LoopMonitor;
   readonly parser: Parser;
   readonly store: Store;

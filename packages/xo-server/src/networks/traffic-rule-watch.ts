@@ -19,7 +19,7 @@ const USED = "traffic-rules/used";
 
 type HostFinder = Parameters<typeof hostRulesOf>[2];
 
-export interface TrafficRuleWatchParts extends BridgeParts {
+interface TrafficRuleWatchParts extends BridgeParts {
   readonly settings: Pick<Store["settings"], "get" | "add">;
   readonly leases: Pick<Leases, "compete">;
   readonly clock: WallClock;

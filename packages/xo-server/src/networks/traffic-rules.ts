@@ -13,7 +13,7 @@ import {
 } from "./traffic-rule.js";
 
 /** A network or a VIF with traffic rules. */
-export interface RuleOwner {
+interface RuleOwner {
   readonly owner: PoolObject;
   readonly network: PoolObject;
 }

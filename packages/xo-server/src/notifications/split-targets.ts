@@ -12,7 +12,7 @@ import type {
 export const MAX_TARGETS = 20;
 
 /** Targets without their secrets, and the secrets. */
-export interface SplitTargets {
+interface SplitTargets {
   readonly targets: readonly Target[];
   /** Secrets by the id of their target. */
   readonly secrets: Readonly<Record<string, TargetSecret>>;

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { TargetSecret } from "./target.js";
 
 /** The JSON body of a webhook, and its headers. */
-export interface HookRequest {
+interface HookRequest {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }

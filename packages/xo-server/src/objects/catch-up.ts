@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.js";
 /** Maximum wait, in ms. Events of a pool normally arrive within a second. */
 const MAX_MS = 5_000;
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly inventory: Pick<Inventory, "catchUp">;
   readonly catalog: Pick<Catalog, "settled">;
   readonly clock: WallClock;

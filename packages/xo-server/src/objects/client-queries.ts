@@ -7,14 +7,14 @@ import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
 
 /** The client's name of a query, and the objects that the client may read. */
-export interface ClientQueryTerms {
+interface ClientQueryTerms {
   readonly name: string;
   readonly readable: Readable;
   /** Resolves when the response to the opening was sent; absent: there is none. */
   readonly answered?: Promise<void> | undefined;
 }
 
-export interface ClientQuerySources {
+interface ClientQuerySources {
   readonly queries: Queries;
   readonly completeness: Pick<Completeness, "isComplete" | "onChange">;
   readonly clock: WallClock;

@@ -20,7 +20,7 @@ const MAX_HELD = 100;
 /** Time after which a client that did not read gets a full update, in ms. */
 const RETRY_MS = 1000;
 
-export interface ClientQueryOptions {
+interface ClientQueryOptions {
   readonly queries: Queries;
   readonly completeness: Pick<Completeness, "isComplete">;
   readonly clock: WallClock;

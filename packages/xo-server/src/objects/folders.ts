@@ -20,7 +20,7 @@ const MAX_NAMED = 20;
  */
 const MAX_COMPARED = 1_000;
 
-export interface Folder {
+interface Folder {
   readonly folder: string;
   /** Number of VMs in the folder, without those in subfolders. */
   readonly vms: number;

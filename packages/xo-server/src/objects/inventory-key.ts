@@ -8,7 +8,7 @@ const KEY_VARIABLE = "XO_INVENTORY_KEY";
 
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
 
-export interface InventoryKeyOptions {
+interface InventoryKeyOptions {
   /** Path of the key file; it is created with a new key if it does not exist. */
   readonly path: string;
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -26,7 +26,7 @@ const FOLLOW_ALL_AFTER_MS = 3_000;
 /** Retry interval for clients whose send queue was full, in ms. */
 const RETRY_MS = 100;
 
-export interface ObjectNoticesOptions {
+interface ObjectNoticesOptions {
   readonly catalog: Catalog;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock: WallClock;

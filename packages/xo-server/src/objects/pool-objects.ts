@@ -32,7 +32,7 @@ type CatalogPart = Pick<Catalog, "get" | "poolOf" | "classOf">;
 type PoolsPart = Pick<Pools, "xapi">;
 
 /** The task and the span that XAPI calls belong to. */
-export interface CallOrigin {
+interface CallOrigin {
   /** See forTask. */
   readonly task?: TaskContext | undefined;
   /** Of calls without a task: nothing is sent when another server has it. Absent: they do not depend on a lease. */

@@ -14,7 +14,7 @@ import {
 const PART = 256;
 
 /** The readable objects of a type: all, none, or those that meet a predicate. */
-export type TypeExtent = (type: string) => "all" | "none" | Predicate;
+type TypeExtent = (type: string) => "all" | "none" | Predicate;
 
 /**
  * A change from the subscriber's point of view: an added or changed object, a

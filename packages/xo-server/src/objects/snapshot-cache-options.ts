@@ -12,7 +12,7 @@ export interface StoredPool {
 }
 
 /** What servers with the same database share. */
-export interface SharedPools {
+interface SharedPools {
   /** Pool connections of the database. */
   readonly stored?: readonly StoredPool[];
   /** Undefined: there are no other servers. */

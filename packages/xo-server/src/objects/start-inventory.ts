@@ -16,7 +16,7 @@ import {
   type StoredPool,
 } from "./snapshot-cache-options.js";
 
-export interface InventorySources {
+interface InventorySources {
   readonly monitor: LoopMonitor;
   /** Pool connections of the database, which are not in the config. */
   readonly stored: readonly StoredPool[];

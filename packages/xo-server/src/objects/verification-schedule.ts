@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
 import type { Logger } from "../log/logger.js";
 
-export interface VerificationScheduleOptions {
+interface VerificationScheduleOptions {
   readonly inventory: Pick<
     Inventory,
     "pools" | "mirrorStatus" | "counts" | "verify"

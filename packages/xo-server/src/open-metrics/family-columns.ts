@@ -2,7 +2,7 @@ import type { ColumnSet } from "../stats/column-set.js";
 import { measuredFamilies } from "./measured-families.js";
 
 /** A column of one family. */
-export interface FamilyColumn {
+interface FamilyColumn {
   readonly column: number;
   /** Value of the family's label. */
   readonly label: string;

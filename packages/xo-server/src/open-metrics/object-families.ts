@@ -4,13 +4,13 @@ import type { MetricFamily } from "./family.js";
 /** Names of pools, hosts and SRs by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-export interface ObjectSample {
+interface ObjectSample {
   readonly labels: Readonly<Record<string, string | undefined>>;
   readonly value: number;
 }
 
 /** A family computed from objects of the catalog. */
-export interface ObjectFamily extends MetricFamily {
+interface ObjectFamily extends MetricFamily {
   readonly type: string;
   /** Top-level fields that `read` uses, besides the id. */
   readonly fields: readonly string[];

@@ -23,7 +23,7 @@ import {
 } from "./server-families.js";
 import { sampleLine, toLabels } from "../metrics/sample-text.js";
 
-export interface OpenMetricsOptions {
+interface OpenMetricsOptions {
   readonly queries: Pick<Queries, "page" | "count">;
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;

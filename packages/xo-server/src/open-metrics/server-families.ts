@@ -3,7 +3,7 @@ import { sampleLine, toLabels, type Labels } from "../metrics/sample-text.js";
 import { openMetricsHead } from "./family.js";
 
 /** The numbers from which the metrics of the server itself (prefix `xo_`) are computed. */
-export interface ServerFigures {
+interface ServerFigures {
   /** Undefined: unknown, because the database is unavailable. */
   readonly pendingTasks: number | undefined;
   readonly users: number;

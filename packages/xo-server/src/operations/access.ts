@@ -10,7 +10,7 @@ import {
 } from "./operation.js";
 
 /** The part of an object of the catalog that rights depend on. */
-export interface CheckedObject {
+interface CheckedObject {
   readonly type: string;
   /** As clients see it. */
   readonly object: ViewObject;

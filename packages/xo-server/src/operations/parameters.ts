@@ -13,7 +13,7 @@ import type { Operation } from "./operation.js";
  */
 export type CheckParameters = (received: unknown) => object;
 
-export interface Validators {
+interface Validators {
   /** Reports all errors of small parameters. */
   readonly detailed: Ajv;
   /** Stops at the first error, because a message may have a million wrong values. */

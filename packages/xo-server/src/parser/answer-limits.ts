@@ -1,6 +1,6 @@
 import { answerBudget, machineMemory } from "@xo-server/inventory";
 
-export interface AnswerLimits {
+interface AnswerLimits {
   /** Maximum size of a response of a pool that lists objects or events, in bytes. */
   readonly maxBodyBytes: number;
   /** Maximum size of any other response of a pool, in bytes. */

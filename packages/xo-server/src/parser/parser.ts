@@ -9,7 +9,7 @@ import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 
 /** Number of delays of at most `upTo` ms that are longer than those of the previous bucket. */
-export interface DelayBucket {
+interface DelayBucket {
   readonly upTo: number;
   readonly count: number;
 }

@@ -8,7 +8,7 @@ import type { PeerRequestBase } from "./peer-messages.js";
 /** Requests of one address that are refused, and logged, per second. */
 const REFUSED_PER_SECOND = 5;
 
-export interface PeerAuthenticatorOptions<Request extends PeerRequestBase> {
+interface PeerAuthenticatorOptions<Request extends PeerRequestBase> {
   readonly messages: {
     openRequest(sealed: string): Promise<Request | undefined>;
   };

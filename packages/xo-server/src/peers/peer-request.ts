@@ -10,7 +10,7 @@ import { PeerRefusal, readRefusal } from "./refusal.js";
 /** A server answers within this time, in ms, or is not waited for. */
 const ANSWER_MS = 3_000;
 
-export interface PeerRequest {
+interface PeerRequest {
   readonly path: string;
   /** See PeerMessages.sealRequest. */
   readonly sealed: string;
@@ -39,7 +39,7 @@ export function requestFromPeer(
 }
 
 /** A connection that another server has switched to another protocol. */
-export interface UpgradedConnection {
+interface UpgradedConnection {
   readonly socket: Socket;
   readonly headers: IncomingMessage["headers"];
 }

@@ -10,7 +10,7 @@ import {
 const MAX_REPORTED = 1_000;
 
 /** Outcome of a plan, as clients get it. */
-export type AppliedPlan = Omit<PlanOutcome, "isAborted">;
+type AppliedPlan = Omit<PlanOutcome, "isAborted">;
 
 /**
  * Executes a plan.

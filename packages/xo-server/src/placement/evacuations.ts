@@ -8,14 +8,14 @@ import { applyPlan } from "./apply-plan.js";
 import { withoutMember } from "./without-member.js";
 import type { PlacementService } from "./placement-service.js";
 
-export interface EvacuationParts {
+interface EvacuationParts {
   readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
   readonly inventory: Pick<Inventory, "catchUp">;
   readonly clock: WallClock;
 }
 
-export interface EvacuationCall {
+interface EvacuationCall {
   readonly work: TaskContext;
   readonly signal: AbortSignal;
 }

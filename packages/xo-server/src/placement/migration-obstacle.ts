@@ -1,11 +1,11 @@
 /** State of a VM, from its XAPI record or from the object that clients see. */
-export interface VmState {
+interface VmState {
   readonly power_state?: unknown;
   readonly current_operations?: unknown;
 }
 
 /** Why a VM cannot be live-migrated now. */
-export interface MigrationObstacle {
+interface MigrationObstacle {
   /** XAPI's error code. */
   readonly code: "VM_BAD_POWER_STATE" | "OTHER_OPERATION_IN_PROGRESS";
   /** In English, for states, logs and the history. */

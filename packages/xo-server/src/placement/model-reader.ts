@@ -11,7 +11,7 @@ import { internalNetworks, readHost } from "./read-host.js";
 import { PoolRecords, stringsIn } from "./read-records.js";
 import { readVm } from "./read-vm.js";
 
-export interface ModelSources {
+interface ModelSources {
   readonly inventory: Pick<Inventory, "list" | "peek" | "column">;
   readonly queries: Pick<Queries, "metrics">;
   readonly rules: PlacementRules;

@@ -2,7 +2,7 @@ import type { GroupModel, HostAffinityModel } from "@xo-server/placement";
 import type { PlacementRule, Store } from "@xo-server/store";
 
 /** Objects that rules refer to. */
-export interface RuleTargets {
+interface RuleTargets {
   /** Ids of existing VMs. */
   readonly vms: ReadonlySet<string>;
   readonly byTag: ReadonlyMap<string, readonly string[]>;
@@ -10,7 +10,7 @@ export interface RuleTargets {
   readonly hosts: ReadonlySet<string>;
 }
 
-export interface ModelRules {
+interface ModelRules {
   readonly groups: GroupModel[];
   readonly locations: HostAffinityModel[];
 }

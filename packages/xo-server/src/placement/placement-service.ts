@@ -7,7 +7,7 @@ import { ModelReader } from "./model-reader.js";
 import { PlacementRules } from "./placement-rules.js";
 import { Planner } from "./planner.js";
 
-export interface PlacementServiceParts {
+interface PlacementServiceParts {
   readonly inventory: Inventory;
   readonly queries: Pick<Queries, "metrics">;
   readonly poolObjects: PoolObjects;

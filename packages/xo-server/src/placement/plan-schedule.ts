@@ -1,6 +1,6 @@
 import type { PlanStep } from "./plan-step.js";
 
-export interface ScheduleLimits {
+interface ScheduleLimits {
   /** Maximum number of concurrent steps. */
   readonly parallel: number;
   /** Maximum number of concurrent steps per host, as source or target. */

@@ -31,7 +31,7 @@ import type {
   PlannerRequest,
 } from "./planner-worker.js";
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock?: WallClock;
   /** Maximum duration of one request. */
@@ -41,7 +41,7 @@ export interface PlannerOptions {
 }
 
 /** Options of one request. */
-export interface PlanCall {
+interface PlanCall {
   /** Cancels the request. */
   readonly signal?: AbortSignal;
 }

@@ -10,7 +10,7 @@ import {
 } from "./read-records.js";
 
 /** Data about hosts that a VM's model needs. */
-export interface VmContext {
+interface VmContext {
   /** Measured use of all its VCPUs, 0 to 1; NaN: unknown. */
   readonly cpu: number;
   /** CPU vendor by host id. */

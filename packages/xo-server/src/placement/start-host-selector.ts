@@ -5,7 +5,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { PlacementService } from "./placement-service.js";
 import { ruleNames, refusalData } from "./refusal-summary.js";
 
-export interface StartHostSelectorParts {
+interface StartHostSelectorParts {
   readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
   readonly inventory: Pick<Inventory, "catchUp">;

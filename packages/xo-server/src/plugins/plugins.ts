@@ -4,7 +4,7 @@ import { Ajv } from "ajv";
 import type { Logger } from "../log/logger.js";
 import { openMetrics, type Plugin } from "./plugin.js";
 
-export interface PluginsOptions {
+interface PluginsOptions {
   readonly store: Pick<Store, "plugins">;
   readonly version: string;
   readonly logger: Pick<Logger, "warn">;
@@ -13,7 +13,7 @@ export interface PluginsOptions {
 }
 
 /** A plugin as clients see it. */
-export interface PluginView {
+interface PluginView {
   readonly id: string;
   readonly name: string;
   readonly description: string;

@@ -19,7 +19,7 @@ const AVOID_MS = 60_000;
 const SERVERS_MS = 1_000;
 const MAX_COPY_BYTES = 4 * 2 ** 30;
 
-export interface CopyClientOptions {
+interface CopyClientOptions {
   readonly store: {
     readonly clusterServers: Pick<Store["clusterServers"], "list">;
   };
@@ -32,7 +32,7 @@ export interface CopyClientOptions {
 }
 
 /** Counts since the start. */
-export interface FetchedCopies {
+interface FetchedCopies {
   readonly fetched: number;
   /** Servers that did not answer, or whose copy was not usable. */
   readonly failed: number;

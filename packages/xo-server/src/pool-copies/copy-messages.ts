@@ -15,7 +15,7 @@ export interface CopyRequest extends PeerRequestBase {
 }
 
 /** What is known of a copy before its bytes are received. */
-export type CopyDescription = Omit<SnapshotCopy, "body">;
+type CopyDescription = Omit<SnapshotCopy, "body">;
 
 /** A description as JSON; the key in Base64. */
 type SealedDescription = Omit<CopyDescription, "key"> & {

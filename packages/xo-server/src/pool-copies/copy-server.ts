@@ -15,7 +15,7 @@ import { CopyTransfer } from "./copy-transfer.js";
 /** Copies that are sent at a time; further requests are refused. */
 const MAX_SENT = 8;
 
-export interface CopyServerOptions extends Pick<Inventory, "openSnapshotCopy"> {
+interface CopyServerOptions extends Pick<Inventory, "openSnapshotCopy"> {
   readonly messages: Pick<CopyMessages, "openRequest" | "sealAnswer">;
   readonly self: LeaseOwner;
   readonly clock: MonotonicClock;
@@ -24,7 +24,7 @@ export interface CopyServerOptions extends Pick<Inventory, "openSnapshotCopy"> {
 }
 
 /** A copy that is ready to be sent. */
-export interface OpenCopy {
+interface OpenCopy {
   /** The sealed description. */
   readonly answer: string;
   readonly bytes: number;
@@ -32,7 +32,7 @@ export interface OpenCopy {
 }
 
 /** Counts since the start. */
-export interface SentCopies {
+interface SentCopies {
   readonly sent: number;
   /** Ended before the other server had received all of it. */
   readonly failed: number;

@@ -7,7 +7,7 @@ export const IDLE_MS = 2_000;
 const BASE_MS = 5_000;
 const LOWEST_BYTES_PER_MS = 2_000;
 
-export interface CopyTransferOptions {
+interface CopyTransferOptions {
   /** Size of the copy. */
   readonly bytes: number;
   readonly clock: MonotonicClock;

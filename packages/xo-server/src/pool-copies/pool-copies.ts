@@ -7,7 +7,7 @@ import { CopyClient } from "./copy-client.js";
 import { CopyMessages } from "./copy-messages.js";
 import { CopyServer } from "./copy-server.js";
 
-export interface PoolCopiesOptions extends Pick<Inventory, "openSnapshotCopy"> {
+interface PoolCopiesOptions extends Pick<Inventory, "openSnapshotCopy"> {
   readonly store: Store;
   readonly cluster: Pick<Cluster, "self" | "leaseMs">;
   readonly clock: WallClock;

@@ -6,9 +6,9 @@ import type { Pools } from "./pools.js";
 
 /** `unavailable`: the program was started without the simulator. */
 export const demoStates = ["unavailable", "closed", "opening", "open"] as const;
-export type DemoState = (typeof demoStates)[number];
+type DemoState = (typeof demoStates)[number];
 
-export interface DemoPoolsOptions {
+interface DemoPoolsOptions {
   readonly startDemoPools?: StartDemoPools | undefined;
   readonly pools: Pick<Pools, "connect" | "disconnect" | "listSummaries">;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ import { toPoolState } from "./pool-state.js";
 import type { LivePool } from "./pools.js";
 import type { PoolState, PoolStatus, PoolSummary } from "../status/status.js";
 
-export interface XapiPoolOptions {
+interface XapiPoolOptions {
   readonly settings: PoolSettings;
   readonly xapi: Xapi;
   readonly inventory: Inventory;

@@ -25,7 +25,7 @@ import { toXapiOptions } from "./xapi-options.js";
  */
 export type PrepareForPools = (threadsUp: Promise<void>) => void;
 
-export interface LivePoolsOptions {
+interface LivePoolsOptions {
   readonly config: Config;
   readonly decoder: Decoder;
   /** Called before a pool is connected: starts the threads of the decoder. Resolves when one is up. */

@@ -1,7 +1,7 @@
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 
 /** What is known about the pool of a connection. */
-export interface NamedPool {
+interface NamedPool {
   readonly poolId: string;
   readonly poolNameLabel: string;
   /** Id of its coordinator. */

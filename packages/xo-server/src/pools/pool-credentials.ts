@@ -11,7 +11,7 @@ export interface PoolAddress {
   readonly password: string;
 }
 
-export interface PoolCredentialsOptions {
+interface PoolCredentialsOptions {
   readonly pools: Pick<Pools, "credentials" | "disconnect" | "list">;
   readonly servers: Pick<Store["servers"], "get" | "update">;
   readonly stored: Pick<StoredPools, "apply">;

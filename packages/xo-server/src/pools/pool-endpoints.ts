@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Logger } from "../log/logger.js";
 
 /** Addresses and fingerprints of a pool, persisted for the next start. No secrets. */
-export interface PoolEndpoints {
+interface PoolEndpoints {
   /** Addresses of all members, as URLs: one of them may become coordinator. */
   readonly hosts: readonly string[];
   /** SHA-256 fingerprints of certificates trusted on first use, by `host:port`. */

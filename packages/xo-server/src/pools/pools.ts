@@ -20,7 +20,7 @@ export interface LivePool {
 /** Creates a pool. Errors after it has resolved are part of the status of the pool. */
 export type CreatePool = (settings: PoolSettings) => Promise<LivePool>;
 
-export interface PoolsOptions {
+interface PoolsOptions {
   readonly createPool: CreatePool;
   /** Removes the mirrored records of a pool that was disconnected. */
   readonly forgetPool?: (id: string) => Promise<void>;
@@ -57,7 +57,7 @@ export interface Pools {
 }
 
 /** A secret that may only be sent to XAPI. */
-export interface XapiCredentials {
+interface XapiCredentials {
   readonly user: string;
   readonly password: string;
 }

@@ -38,7 +38,7 @@ export const PublicServer = Type.Object({
 });
 export type PublicServer = Static<typeof PublicServer>;
 
-export interface PublicServersOptions {
+interface PublicServersOptions {
   readonly servers: readonly Server[];
   /** Status of all pools, including those of the config and of the demo. */
   readonly pools: readonly PoolStatus[];

@@ -5,7 +5,7 @@ import type { PoolSettings } from "./pool-settings.js";
 import { toStoredSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";
 
-export interface StoredPoolsOptions {
+interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect" | "created">;

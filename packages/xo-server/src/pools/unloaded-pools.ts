@@ -2,7 +2,7 @@ import type { Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
 import type { Pools } from "./pools.js";
 
-export interface UnloadedPoolsSources {
+interface UnloadedPoolsSources {
   readonly pools: Pick<Pools, "list">;
   readonly inventory: Pick<Inventory, "mirrorStatus">;
   readonly store: { readonly servers: Pick<Store["servers"], "list"> };

@@ -12,7 +12,7 @@ import { answerLimits } from "../parser/answer-limits.js";
 import type { PoolEndpointsFile } from "./pool-endpoints.js";
 import type { PoolSettings } from "./pool-settings.js";
 
-export interface XapiOptionsSource {
+interface XapiOptionsSource {
   readonly settings: PoolSettings;
   readonly password: string;
   readonly memory: PoolEndpointsFile;

@@ -11,7 +11,7 @@ import {
 } from "./probe-messages.js";
 import type { PublicProbe } from "./public-probe.js";
 
-export interface ProbeClientOptions {
+interface ProbeClientOptions {
   readonly messages: Pick<ProbeMessages, "sealRequest" | "openAnswer">;
   readonly self: LeaseOwner;
   /** The other running servers, as of the last heartbeat. */
@@ -21,13 +21,13 @@ export interface ProbeClientOptions {
 }
 
 /** A host, as `server.probe` names it. */
-export interface ProbedHost {
+interface ProbedHost {
   readonly host: string;
   readonly proxy?: string;
 }
 
 /** What another server has found at a host. */
-export interface IndirectProbe extends PublicProbe {
+interface IndirectProbe extends PublicProbe {
   /** Name of that server. */
   readonly via: string;
 }

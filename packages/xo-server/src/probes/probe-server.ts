@@ -9,7 +9,7 @@ import { toPublicProbe } from "./public-probe.js";
 /** A host is found within this time, in ms: the other server waits for 3 s. */
 export const PROBE_MS = 2_500;
 
-export interface ProbeServerOptions {
+interface ProbeServerOptions {
   readonly messages: Pick<ProbeMessages, "openRequest" | "sealAnswer">;
   readonly prober: Pick<HostProber, "probe">;
   readonly self: LeaseOwner;

@@ -8,7 +8,7 @@ import { ProbeClient } from "./probe-client.js";
 import { ProbeMessages } from "./probe-messages.js";
 import { ProbeServer } from "./probe-server.js";
 
-export interface ProbesOptions {
+interface ProbesOptions {
   readonly decoder: Decoder;
   readonly store: Pick<Store, "seals" | "oneTimeUses">;
   readonly cluster: Pick<Cluster, "self" | "peers" | "isShared">;

@@ -12,7 +12,7 @@ export const probeProblems = [
   "starting",
   "member",
 ] as const;
-export type ProbeProblem = (typeof probeProblems)[number];
+type ProbeProblem = (typeof probeProblems)[number];
 
 /** What clients and other servers get to know of a host: nothing about programs other than XAPI. */
 export interface PublicProbe {

@@ -7,7 +7,7 @@ import type { Runs } from "../jobs/runs.js";
 import type { PendingTask, Tasks } from "../tasks/tasks.js";
 import { runsOf, type Recovery } from "./recovery.js";
 
-export interface AdoptionOptions {
+interface AdoptionOptions {
   readonly store: Pick<
     Store,
     "adoptions" | "leases" | "auditChanges" | "onClusterNotice"

@@ -22,7 +22,7 @@ import type { RunningTask } from "../tasks/running-task.js";
 import type { StepJournal } from "../tasks/step-journal.js";
 import type { PendingTask } from "../tasks/tasks.js";
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   readonly dispatcher: Pick<Dispatcher, "find" | "resume">;
   /** Returns the id of the connection of an object's pool. */
   readonly connectionOf: (id: string) => string | undefined;

@@ -7,7 +7,7 @@ import type {
   Reservations,
 } from "./reservations.js";
 
-export interface SharedReservationsOptions {
+interface SharedReservationsOptions {
   readonly store: Pick<
     Store["reservations"],
     "list" | "reserve" | "settle" | "delete"

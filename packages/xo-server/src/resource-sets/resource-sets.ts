@@ -22,17 +22,14 @@ import {
   type ReservedUsage,
 } from "./usage-reservations.js";
 
-export interface ResourceSetsOptions extends UsageReservationsOptions {
+interface ResourceSetsOptions extends UsageReservationsOptions {
   readonly store: Pick<Store, "resourceSets" | "acls">;
   /** Absent: the server has no IP pools. */
   readonly addresses?: AddressAllocator;
 }
 
 /** A resource set as clients see it; amounts are integers. */
-export interface PublicResourceSet extends Omit<
-  ResourceSet,
-  "limits" | "pools"
-> {
+interface PublicResourceSet extends Omit<ResourceSet, "limits" | "pools"> {
   readonly limits: Readonly<
     Record<
       string,

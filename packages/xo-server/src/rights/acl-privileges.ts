@@ -26,7 +26,7 @@ const OWNER_FIELDS = [
 ] as const;
 
 /** A privilege with a compiled selector. */
-export interface AclPrivilege {
+interface AclPrivilege {
   readonly effect: "allow";
   readonly resource: "*";
   readonly action: string;

@@ -1,6 +1,6 @@
 import type { Privilege } from "./privilege.js";
 
-export interface Role {
+interface Role {
   readonly id: string;
   readonly name: string;
   readonly description: string;

@@ -8,7 +8,7 @@ const USE_ACTIONS = [
   "operate:place",
 ] as const;
 
-export interface SetPrivilege {
+interface SetPrivilege {
   readonly effect: "allow";
   readonly resource: "*";
   readonly action: string;

@@ -14,7 +14,7 @@ import { toFailure } from "../tasks/task-view.js";
 import { toRunBody, type PoolEntry } from "./run-body.js";
 import { updatePool, type PoolUpdateParts } from "./update-pool.js";
 
-export interface RollingKindParts
+interface RollingKindParts
   extends PoolUpdateParts, Pick<RollingParts, "records"> {
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly objects: PoolObjects;

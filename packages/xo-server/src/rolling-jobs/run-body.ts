@@ -10,7 +10,7 @@ export interface PoolEntry {
   readonly error?: object;
 }
 
-export interface RollingRunBody extends RunBody {
+interface RollingRunBody extends RunBody {
   readonly succeeded: number;
   readonly failed: number;
   readonly pools: readonly PoolEntry[];

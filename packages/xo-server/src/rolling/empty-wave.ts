@@ -14,7 +14,7 @@ import { restartVmsOnFailure, step, type TurnParts } from "./turn.js";
 /** Maximum number of concurrent migrations per host, as source or as target. */
 const MOVES_PER_HOST = 3;
 
-export interface EmptyRequest {
+interface EmptyRequest {
   readonly hosts: readonly PoolObject[];
   /** Absent: XAPI chooses the target hosts. */
   readonly actions: readonly Action[] | undefined;
@@ -22,7 +22,7 @@ export interface EmptyRequest {
 }
 
 /** Returns the parameters of the turn of a host. */
-export type PartsOf = (host: PoolObject) => TurnParts;
+type PartsOf = (host: PoolObject) => TurnParts;
 
 /**
  * Evacuates hosts: shuts down VMs that cannot be migrated, disables the hosts, and

@@ -5,7 +5,7 @@ import { poolsOfTask } from "./rolling-records.js";
 import type { RollingParts } from "./rolling-parts.js";
 import { stopOrphan } from "./stop-orphan.js";
 
-export interface OrphansParts extends Pick<RollingParts, "records" | "clock"> {
+interface OrphansParts extends Pick<RollingParts, "records" | "clock"> {
   readonly settings: Pick<Store["settings"], "list">;
   readonly objects: PoolObjects;
 }

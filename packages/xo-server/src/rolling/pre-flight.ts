@@ -11,7 +11,7 @@ import {
 } from "../hosts/evacuation-blockers.js";
 import type { WavePlanner } from "./wave-planner.js";
 
-export interface PreFlightParts {
+interface PreFlightParts {
   readonly objects: PoolObjects;
   /** Absent: XAPI chooses the target hosts, one host at a time. */
   readonly planner?: WavePlanner | undefined;
@@ -19,7 +19,7 @@ export interface PreFlightParts {
   readonly signal: AbortSignal;
 }
 
-export interface PreFlightRequest {
+interface PreFlightRequest {
   readonly pool: string;
   /** Running hosts that are to be taken down and have not been rebooted. */
   readonly hosts: readonly PoolObject[];

@@ -16,7 +16,7 @@ import { estimateWaves, type Lengths } from "./estimate.js";
 import type { PreFlight } from "./pre-flight.js";
 
 /** A problem that prevents the start, or that an administrator should know before it. */
-export interface PreviewProblem {
+interface PreviewProblem {
   readonly type: "VM" | "host";
   readonly id: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface PreviewProblem {
   readonly isFatal: boolean;
 }
 
-export interface PreviewWave {
+interface PreviewWave {
   readonly hosts: readonly string[];
   readonly moves: readonly {
     readonly vm: string;
@@ -78,9 +78,9 @@ export interface RollingPreview {
  * coordinator: the pool is not available during this wave; most-moves: most VMs are
  * migrated.
  */
-export type RiskReason = "no-failure-survived" | "coordinator" | "most-moves";
+type RiskReason = "no-failure-survived" | "coordinator" | "most-moves";
 
-export interface PreviewParts {
+interface PreviewParts {
   readonly objects: PoolObjects;
   readonly patches: ReadonlyMap<string, readonly MissingPatch[]>;
   /** Why the pool refuses updates: XAPI's error codes with parameters. */

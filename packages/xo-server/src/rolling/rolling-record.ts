@@ -40,7 +40,7 @@ export interface Turn {
 }
 
 /** Hosts that were taken down together. Times in ms since the epoch. */
-export interface WaveRecord {
+interface WaveRecord {
   readonly hosts: readonly string[];
   readonly startedAt: number;
   /** When all VMs were migrated away. */
@@ -50,7 +50,7 @@ export interface WaveRecord {
 }
 
 /** Why a run is suspended between two steps. Times in ms since the epoch. */
-export interface Suspension {
+interface Suspension {
   readonly since: number;
   /** Start of the next maintenance window. Absent: a user has suspended the run. */
   readonly until?: number;

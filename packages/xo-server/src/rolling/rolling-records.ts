@@ -3,7 +3,7 @@ import type { Store } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import type { RollingRecord } from "./rolling-record.js";
 
-export type RecordStore = Pick<Store["settings"], "get" | "set" | "delete">;
+type RecordStore = Pick<Store["settings"], "get" | "set" | "delete">;
 
 // The first name is that of earlier versions.
 /** As it is stored: versions before 0.3 call the suspended settings `aside`. */

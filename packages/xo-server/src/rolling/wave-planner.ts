@@ -9,14 +9,14 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import { withoutMember } from "../placement/without-member.js";
 import type { PlacementService } from "../placement/placement-service.js";
 
-export interface WavePlannerParts {
+interface WavePlannerParts {
   readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
   readonly objects: Pick<PoolObjects, "connectionOf">;
   readonly inventory: Pick<Inventory, "catchUp">;
 }
 
 /** The VMs of the hosts, as far as XAPI has reported them. */
-export interface KnownVms {
+interface KnownVms {
   /** VMs that cannot be migrated: XAPI's error codes by the id of the VM. */
   readonly pinned: ReadonlyMap<string, string>;
   /** Ids of VMs that will not be running. */

@@ -2,7 +2,7 @@ import { checkTimezone, createTimes, type Times } from "./times.js";
 import type { Windows } from "./window-shape.js";
 
 /** A time of a maintenance window, in ms since the epoch. */
-export interface WindowTime {
+interface WindowTime {
   readonly from: number;
   readonly to: number;
 }

@@ -23,7 +23,7 @@ export const MAX_BYTES = 128 * MIB;
 const SPARE_ROWS = 2;
 
 /** What the answer describes. */
-export type AnswerScope = "host and VMs" | "host" | "VM";
+type AnswerScope = "host and VMs" | "host" | "VM";
 
 /** Maximum sizes in bytes: of the names of the columns, with 200 each, and of a row, with 26 for each column. */
 const PARTS: Readonly<

@@ -10,7 +10,7 @@ import { entryOf, putAll, toSeries } from "./object-table.js";
 import { columnSetOf } from "./column-set.js";
 import { MetricSeries } from "./metric-series.js";
 
-export interface CoarseStatsParts extends FetchParts {
+interface CoarseStatsParts extends FetchParts {
   readonly share: MemoryShare;
 }
 

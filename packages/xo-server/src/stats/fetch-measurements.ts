@@ -19,7 +19,7 @@ export interface StatsHost {
   readonly xapi: Pick<Xapi, "getStream">;
 }
 
-export interface Measurements {
+interface Measurements {
   /** Seconds between two rows: selects the archive. */
   readonly step: number;
   /** Seconds since the epoch; negative: relative to the last measurement. */

@@ -9,7 +9,7 @@ import { archives } from "./granularity.js";
 import { readLegend, type Legend, type LegendEntry } from "./legend.js";
 import type { TrackedObject, SeriesStore } from "./series-store.js";
 
-export interface FollowedHostParts extends FetchParts {
+interface FollowedHostParts extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly seriesStore: SeriesStore;
   /** Called when an object has a new row. */

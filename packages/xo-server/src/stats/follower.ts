@@ -9,7 +9,7 @@ import type { NowValues } from "./now-values.js";
 import type { StatsInterval } from "./stats-interval.js";
 import type { TrackedObject } from "./series-store.js";
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly hosts: HostStats;
   readonly now: NowValues;
   readonly inventory: Pick<Inventory, "runInSlices">;

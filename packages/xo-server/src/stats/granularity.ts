@@ -3,7 +3,7 @@ export const granularities = ["seconds", "minutes", "hours", "days"] as const;
 export type Granularity = (typeof granularities)[number];
 
 /** An archive of XAPI's RRDs: number of points, and seconds between them. */
-export interface RrdArchive {
+interface RrdArchive {
   /** Seconds. */
   readonly step: number;
   readonly points: number;

@@ -15,7 +15,7 @@ import { entryOf, putAll, toSeries } from "./object-table.js";
 import type { MetricSeries } from "./metric-series.js";
 import { SeriesStore, type TrackedObject } from "./series-store.js";
 
-export interface HostStatsOptions extends FetchParts {
+interface HostStatsOptions extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
   /** Limit of the cached data. */
   readonly limitBytes?: number;

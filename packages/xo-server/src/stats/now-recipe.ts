@@ -4,7 +4,7 @@ import type { ColumnSet } from "./column-set.js";
 type Formula = (latest: (column: number) => number) => number;
 
 /** In the order of `metricNames`: cpu, memory, disk, network. */
-export type MetricFormulas = readonly Formula[];
+type MetricFormulas = readonly Formula[];
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -3,12 +3,12 @@ import type { ColumnSet } from "./column-set.js";
 import type { TrackedObject } from "./series-store.js";
 
 /** Receives latest metrics, published at `commit`. */
-export interface NowSink {
+interface NowSink {
   set(id: string, metric: number, value: number): void;
   commit(): void;
 }
 
-export interface NowSinks {
+interface NowSinks {
   readonly VM: NowSink;
   readonly host: NowSink;
 }

@@ -15,7 +15,7 @@ import {
 import { windowOf, writeStats } from "./stats-writer.js";
 import type { MetricSeries } from "./metric-series.js";
 
-export interface StatsRequest {
+interface StatsRequest {
   readonly granularity?: Granularity | undefined;
   /**
    * Only points after this time, in s: `endTimestamp` of the previous answer.
@@ -23,7 +23,7 @@ export interface StatsRequest {
   readonly start?: number | undefined;
 }
 
-export interface ObjectStatsOptions {
+interface ObjectStatsOptions {
   readonly objects: Pick<PoolObjects, "get">;
   readonly hosts: Pick<HostStats, "read" | "readArchive">;
   readonly inventory: Pick<Inventory, "runInSlices">;

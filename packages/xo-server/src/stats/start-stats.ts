@@ -25,7 +25,7 @@ export interface Stats {
   figures(): StatsFigures;
 }
 
-export interface StatsSources {
+interface StatsSources {
   readonly inventory: Inventory;
   readonly objects: Pick<Objects, "catalog" | "queries">;
   readonly poolObjects: PoolObjects;

@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 
-export interface StatsIntervalOptions {
+interface StatsIntervalOptions {
   readonly clock: Pick<WallClock, "now">;
   /** Interval while metrics are read, in ms. */
   readonly intervalMs: number;

@@ -4,7 +4,7 @@ import { shortest } from "./shortest.js";
 import type { MetricSeries } from "./metric-series.js";
 
 /** Points of a time window. */
-export interface StatsWindow {
+interface StatsWindow {
   /** Time of the last point, in s. */
   readonly end: number;
   readonly points: number;

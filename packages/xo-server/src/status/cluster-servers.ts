@@ -5,7 +5,7 @@ import {
   type Store,
 } from "@xo-server/store";
 
-export type ClusterServerStatus = Omit<
+type ClusterServerStatus = Omit<
   ClusterServer,
   "instance" | "origin" | "leavingAt" | "address" | "fingerprint"
 > & {

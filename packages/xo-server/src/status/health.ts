@@ -41,7 +41,7 @@ export interface Readiness {
   readonly isLeaving: boolean;
 }
 
-export interface HealthSources {
+interface HealthSources {
   readonly pools: readonly Pick<PoolSummary, "state">[];
   /** Those of them that were connected during the start. */
   readonly poolsOfStart: readonly PoolSummary[];

@@ -6,7 +6,7 @@ import { PerformanceRing, type PerformanceSample } from "./performance-ring.js";
 import { RecentDelays, type DelayFigures } from "./recent-delays.js";
 import type { Status } from "./status.js";
 
-export interface PerformanceOptions {
+interface PerformanceOptions {
   readonly monitor: LoopMonitor;
   readonly parser: Pick<Parser, "readFigures" | "readWaits" | "readRuns">;
   readonly readStatus: () => Status;

@@ -15,7 +15,7 @@ export interface ServerStatusOptions {
   readonly clock: WallClock;
 }
 
-export interface ServerStatusSource {
+interface ServerStatusSource {
   read(): ServerStatus;
   stop(): void;
 }

@@ -20,7 +20,7 @@ export interface StatusFeed<S extends StatusSubscriber = StatusSubscriber> {
   stop(): void;
 }
 
-export interface StatusFeedOptions<S> {
+interface StatusFeedOptions<S> {
   readonly read: () => Status;
   readonly clock: WallClock;
   /** What a subscriber may read now. Default: everything. */

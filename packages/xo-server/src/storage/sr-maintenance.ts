@@ -19,7 +19,7 @@ interface Taken {
   readonly unpluggedPbds: readonly string[];
 }
 
-export interface MaintenanceParts {
+interface MaintenanceParts {
   readonly objects: PoolObjects;
   readonly work: TaskContext;
 }

@@ -7,7 +7,7 @@ import type { TaskStore } from "./task-store.js";
 /** Interval of reading the cancellations that other servers have requested, in ms. */
 const POLL_MS = 1_000;
 
-export interface CancelChecksOptions {
+interface CancelChecksOptions {
   readonly store: Pick<TaskStore, "listCancelRequested">;
   readonly owner: string;
   readonly clock: Pick<WallClock, "setTimeout" | "clearTimeout">;

@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.js";
 import type { TaskListener } from "./task-changes.js";
 import { toView } from "./task-view.js";
 
-export interface OtherServerTasksOptions {
+interface OtherServerTasksOptions {
   readonly store: Pick<Store["tasks"], "listOfOtherServers" | "whichOf">;
   readonly owner: string;
   readonly clock: WallClock;

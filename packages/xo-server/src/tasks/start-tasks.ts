@@ -13,7 +13,7 @@ const STEPS_KEPT_MS = 24 * 3600 * 1000;
 /** Interval of the deletion of old tasks and steps, in ms. */
 const SWEEP_MS = 3600 * 1000;
 
-export interface StartTasksParts {
+interface StartTasksParts {
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;

@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.js";
 import type { RunningTask } from "./running-task.js";
 import { warnUnlessUnavailable } from "../status/store-unavailable.js";
 
-export interface TaskJournalOptions {
+interface TaskJournalOptions {
   readonly store: Pick<Store["tasks"], "put">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;

@@ -9,7 +9,7 @@ const FEW_PARTS = 10;
 /** Maximum number of listeners; each is notified of every change. */
 const MAX_LISTENERS = 1_000;
 
-export interface TaskListenersOptions {
+interface TaskListenersOptions {
   readonly clock: WallClock;
   /** Whether the task of this id still runs here: notifications of others are not delayed. */
   readonly isRunning: (id: string) => boolean;

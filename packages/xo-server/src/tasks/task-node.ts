@@ -18,7 +18,7 @@ import {
 } from "./task-view.js";
 import type { TaskContext, TaskCounts } from "./task-context.js";
 
-export interface TaskNodeOptions {
+interface TaskNodeOptions {
   readonly id: string;
   /** Absent: this is the whole task. */
   readonly wholeId?: string;

@@ -26,7 +26,7 @@ interface Subscriber {
   timer: unknown;
 }
 
-export interface TaskSubscriptionsOptions {
+interface TaskSubscriptionsOptions {
   readonly tasks: Pick<Tasks, "watch">;
   readonly clock: WallClock;
 }

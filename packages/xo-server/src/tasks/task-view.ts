@@ -62,7 +62,7 @@ function withShortParameters(properties: object): object {
 }
 
 /** The part of a persisted task that is not in columns of its row. */
-export type TaskBody = Readonly<Record<string, unknown>>;
+type TaskBody = Readonly<Record<string, unknown>>;
 
 /** A task as clients see it, without the persisted state of its operation. */
 export function toView(task: Task): TaskView {

@@ -20,7 +20,7 @@ import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
 
-export interface TasksOptions extends Pick<RunningTaskOptions, "canResume"> {
+interface TasksOptions extends Pick<RunningTaskOptions, "canResume"> {
   readonly store: TaskStore;
   /** Default: XAPI tasks are not found again after a restart. */
   readonly steps?: StepJournal;

@@ -8,7 +8,7 @@ import {
 } from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
 
-export interface XapiTaskLogOptions {
+interface XapiTaskLogOptions {
   readonly subject: XapiTaskSubject;
   /** Id of the part of this server's task that shows the XAPI task. */
   readonly part: string;

@@ -29,7 +29,7 @@ export type TaskOutcome =
   | { readonly name: "not-begun" }
   | { readonly name: "unknown"; readonly reason: string };
 
-export interface XapiTaskWatchOptions {
+interface XapiTaskWatchOptions {
   readonly pools: Pick<Pools, "xapi" | "listSummaries">;
   readonly steps: Pick<StepJournal, "openSecret">;
   readonly clock: WallClock;

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_QUEUED = 4096;
 const MAX_BATCH = 512;
 
-export interface SpanExporterOptions {
+interface SpanExporterOptions {
   /** URL of the collector: `http://host:4318/v1/traces`. */
   readonly url: string;
   /** Bearer token; empty: none. Read for each request. */

@@ -12,7 +12,7 @@ export interface Telemetry {
   readonly readFigures: () => ExportFigures;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   readonly config: Pick<Config, "telemetry">;
   /** Name of this server. */
   readonly owner: string;

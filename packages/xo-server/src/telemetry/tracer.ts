@@ -16,7 +16,7 @@ export interface Tracer {
   ): Span;
 }
 
-export interface TracerOptions {
+interface TracerOptions {
   readonly clock: Pick<WallClock, "now">;
   /** Share of the traces that are recorded, from 0 to 1. */
   readonly sampling: number;

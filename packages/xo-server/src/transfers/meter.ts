@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { Checksum } from "./checksum.js";
 
-export interface MeterOptions {
+interface MeterOptions {
   readonly clock: WallClock;
   /** The transfer fails if no byte moves for this time, in ms. */
   readonly idleMs: number;

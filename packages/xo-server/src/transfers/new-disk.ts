@@ -7,9 +7,9 @@ import type { Delivery, TransferTask } from "./transfer.js";
 import { retryWhileInUse } from "./retry-while-in-use.js";
 import { sendToXapi } from "./xapi-streams.js";
 
-export type DiskFormat = "raw" | "vhd";
+type DiskFormat = "raw" | "vhd";
 
-export interface IncomingDisk {
+interface IncomingDisk {
   readonly format: DiskFormat;
   readonly name: string;
   /** Creates an empty disk. @param bytes its size @returns its opaque reference */
@@ -24,7 +24,7 @@ export interface KeptDisk {
 }
 
 /** The task of an upload to a new disk. */
-export interface DiskTask extends Omit<TransferTask, "persistState"> {
+interface DiskTask extends Omit<TransferTask, "persistState"> {
   /** See TransferTask. */
   persistState(state: KeptDisk): Promise<void>;
 }

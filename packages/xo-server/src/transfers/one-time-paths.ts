@@ -8,13 +8,13 @@ import { PATH_PREFIX, type Offers, type PathOwner } from "./one-time-path.js";
 import type { OpenTransfer, ReceiveTransfer } from "./transfer.js";
 
 /** A file that can be downloaded once. */
-export interface Download {
+interface Download {
   /** Value of `Content-Type`. */
   readonly type: string;
   readonly body: AsyncIterable<Buffer>;
 }
 
-export interface OneTimePathsOptions {
+interface OneTimePathsOptions {
   readonly clock: WallClock;
   /** Unused offers at most. */
   readonly maxOffers?: number;

@@ -13,13 +13,13 @@ import {
 import { SessionClient } from "../auth/sessions/session-client.js";
 import { PATH_PREFIX, type Offers, type PathOwner } from "./one-time-path.js";
 
-export interface SharedPathsOptions {
+interface SharedPathsOptions {
   readonly store: Pick<Store, "oneTimeCalls">;
   readonly sessions: Pick<StoredSessions, "open">;
   readonly dispatcher: Pick<Dispatcher, "call">;
 }
 
-export interface PublishedPath {
+interface PublishedPath {
   readonly token: string;
   readonly kind: keyof Offers;
   /** In ms since the epoch. */

@@ -17,7 +17,7 @@ import type {
   TransferTask,
 } from "./transfer.js";
 
-export interface TransfersOptions {
+interface TransfersOptions {
   readonly paths: OneTimePaths;
   /** Default: no audit log. */
   readonly audit?: Audit;

@@ -54,7 +54,7 @@ export async function openXapiStream(
   }
 }
 
-export interface UploadRequest extends Handler {
+interface UploadRequest extends Handler {
   readonly body: Readable;
   /** Bytes; if absent, the body ends with the connection. */
   readonly length: number | undefined;

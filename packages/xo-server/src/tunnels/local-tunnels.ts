@@ -8,13 +8,13 @@ import type { Logger } from "../log/logger.js";
 import { Tunnel } from "./tunnel.js";
 
 /** A member of a pool. */
-export interface TunnelTarget {
+interface TunnelTarget {
   readonly poolId: string;
   /** URL; that of an NBD server ends with a disk, by which the other server asks XAPI for its address. */
   readonly member: string;
 }
 
-export interface LocalTunnelsOptions {
+interface LocalTunnelsOptions {
   /** Opens a tunnel through another server. @throws Error */
   readonly connect: (
     target: TunnelTarget,

@@ -15,7 +15,7 @@ import {
 /** The next server is asked when the one before has refused, or has not answered within this time, in ms. */
 const HEAD_START_MS = 500;
 
-export interface TunnelClientOptions {
+interface TunnelClientOptions {
   readonly messages: Pick<TunnelMessages, "sealRequest" | "openAnswer">;
   readonly self: LeaseOwner;
   /** The other running servers, also while the database is unavailable. */
@@ -25,7 +25,7 @@ export interface TunnelClientOptions {
 }
 
 /** Since the start, except `open`. */
-export interface UsedTunnels {
+interface UsedTunnels {
   /** Tunnels that are open now. */
   readonly open: number;
   readonly opened: number;

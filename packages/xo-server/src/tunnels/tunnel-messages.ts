@@ -13,7 +13,7 @@ export interface TunnelRequest extends PeerRequestBase {
   readonly member: string;
 }
 
-export interface TunnelAnswer {
+interface TunnelAnswer {
   /** That of the request. */
   readonly member: string;
 }

@@ -27,7 +27,7 @@ export interface TunnelServerOptions {
 }
 
 /** A connection to a member that waits for the other server. */
-export interface OpenTunnel {
+interface OpenTunnel {
   /** The sealed answer. */
   readonly answer: string;
   /** Passes bytes between the member and the other server until one of them ends the connection. */
@@ -37,7 +37,7 @@ export interface OpenTunnel {
 }
 
 /** Since the start, except `open`. */
-export interface ServedTunnels {
+interface ServedTunnels {
   /** Tunnels that are open now. */
   readonly open: number;
   readonly opened: number;

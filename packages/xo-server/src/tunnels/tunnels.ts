@@ -6,7 +6,7 @@ import { TunnelClient } from "./tunnel-client.js";
 import { TunnelMessages } from "./tunnel-messages.js";
 import { TunnelServer, type TunnelServerOptions } from "./tunnel-server.js";
 
-export interface TunnelsOptions extends Pick<TunnelServerOptions, "xapiOf"> {
+interface TunnelsOptions extends Pick<TunnelServerOptions, "xapiOf"> {
   readonly store: Pick<Store, "seals" | "oneTimeUses">;
   readonly cluster: Pick<Cluster, "self" | "peers">;
   readonly clock: Pick<WallClock, "now">;

@@ -21,7 +21,7 @@ interface Query {
 }
 
 /** The last answer of a host. */
-export interface PatchState {
+interface PatchState {
   readonly patches: readonly MissingPatch[];
   /** Milliseconds since the epoch. */
   readonly checkedAt: number;

@@ -10,7 +10,7 @@ const INTERVAL_MS = 6 * 60 * 60_000;
 /** Delay after the start of the server, in ms, because requests of clients have priority. */
 const FIRST_MS = 15 * 60_000;
 
-export interface PatchWatchParts {
+interface PatchWatchParts {
   readonly patches: MissingPatches;
   readonly queries: Pick<Queries, "page">;
   readonly objects: Pick<PoolObjects, "get">;

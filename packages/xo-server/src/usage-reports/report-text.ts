@@ -2,7 +2,7 @@ import { sizeText } from "../notifications/size-text.js";
 import type { Consumer, PoolFigures, TopList } from "./usage-figures.js";
 
 /** A figure of a pool as text, with its change since the previous period. */
-export interface FigureLine {
+interface FigureLine {
   readonly name: string;
   readonly value: string;
   /** Empty: unchanged, or there is no previous period. */

@@ -23,7 +23,7 @@ export type TopList = (typeof topLists)[number];
  * Figures of a pool that are compared with the previous period. Sizes in bytes;
  * null: not known.
  */
-export interface PoolTotals {
+interface PoolTotals {
   readonly id: string;
   readonly name: string;
   readonly hosts: number;

@@ -15,7 +15,7 @@ import {
   type UsageFigures,
 } from "./usage-figures.js";
 
-export interface UsageReportParts extends UsageReportSources {
+interface UsageReportParts extends UsageReportSources {
   readonly store: Pick<Store, "jobRuns">;
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly sendMail: SendMail;

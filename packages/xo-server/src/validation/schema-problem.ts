@@ -14,7 +14,7 @@ export interface SchemaProblem {
 const MIN_PART = 3;
 
 /** The word for members of the value in messages. */
-export type MemberNoun = "key" | "parameter";
+type MemberNoun = "key" | "parameter";
 
 /** Human-readable path: `pools[0].tls.trust`. */
 export function toDottedPath(path: SchemaProblem["path"]): string {

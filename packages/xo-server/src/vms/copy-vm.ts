@@ -7,7 +7,7 @@ import { addVm } from "./destroy-vm.js";
 import { withRollback, type Rollback } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly name: string;
   /**
    * Target SR of the disks; if it belongs to another pool, the copy is created

@@ -11,7 +11,7 @@ import {
   type VmRecord,
 } from "./xapi-records.js";
 
-export interface DestroyOptions {
+interface DestroyOptions {
   readonly deleteDisks: boolean;
   /** Whether to delete the VM even if `destroy` is blocked. */
   readonly bypassBlock: boolean;

@@ -11,7 +11,7 @@ export interface TrackedSnapshots {
   deleteTrackingData(disk: Ref): Promise<void>;
 }
 
-export interface WithoutCbtOptions {
+interface WithoutCbtOptions {
   /** Only reads. @throws XoError TRACKED_SNAPSHOT: one of them may not be deleted */
   readonly findSnapshots: () => Promise<TrackedSnapshots>;
   /**

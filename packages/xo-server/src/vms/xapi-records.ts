@@ -35,7 +35,7 @@ export interface VmRecord {
   readonly VCPUs_at_startup: number | string;
 }
 
-export interface VbdRecord {
+interface VbdRecord {
   readonly VM: Ref;
   readonly VDI: Ref;
   readonly type: string;
@@ -47,7 +47,7 @@ export interface VbdRecord {
   readonly other_config: Readonly<Record<string, string>>;
 }
 
-export interface VdiRecord {
+interface VdiRecord {
   readonly uuid: string;
   readonly name_label: string;
   readonly SR: Ref;

@@ -3,7 +3,7 @@ import type { ObjectRow } from "../api/object-row.js";
 import type { Action } from "./plan/action.js";
 
 /** An item in the form of UiMenu. */
-export interface ActionItem {
+interface ActionItem {
   readonly id: string;
   readonly label: string;
   readonly icon: Action["icon"];

@@ -5,7 +5,7 @@ import { permitted } from "./permitted.js";
 import { allActions } from "./all-actions.js";
 import type { Action } from "./plan/action.js";
 
-export interface Actions {
+interface Actions {
   /**
    * Actions for objects of a type, in the order of a menu: those that the user's
    * rights allow on these objects. Without objects: all of the type.

@@ -91,7 +91,7 @@ export const kindGroups = {
 } as const satisfies Record<string, readonly ActivityKind[]>;
 export type KindGroup = keyof typeof kindGroups;
 
-export type ActivityTone = "good" | "bad" | "warn" | "idle" | "busy";
+type ActivityTone = "good" | "bad" | "warn" | "idle" | "busy";
 
 /** The colour of an event type. */
 export function toneOf(kind: ActivityKind): ActivityTone {

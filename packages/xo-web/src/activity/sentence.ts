@@ -2,7 +2,7 @@ import type { Messages } from "../locale/messages.js";
 import type { ActivityEntry, Related } from "./entry.js";
 
 /** A sentence with objects in it, to be shown as links. */
-export type SentencePart = string | Related;
+type SentencePart = string | Related;
 
 /** The sentence for an event: of its forms the one for which all mentioned objects are known. */
 export function partsOf(

@@ -7,7 +7,7 @@ export interface TimelineRow {
 }
 
 /** The events of one hour. */
-export interface TimelineHour {
+interface TimelineHour {
   /** Start of the hour, in ms since the epoch. */
   readonly from: number;
   readonly rows: readonly TimelineRow[];

@@ -16,7 +16,7 @@ import {
   type ActivityPage,
 } from "./entry.js";
 
-export interface ActivityRequest {
+interface ActivityRequest {
   readonly object?: string | undefined;
   readonly pool?: string | undefined;
   /** Empty: all. */
@@ -25,9 +25,9 @@ export interface ActivityRequest {
   readonly limit: number;
 }
 
-export type ActivityState = "loading" | "live" | "refused";
+type ActivityState = "loading" | "live" | "refused";
 
-export interface LiveActivity {
+interface LiveActivity {
   /** The newest first, without `fresh`. */
   readonly entries: ShallowRef<readonly ActivityEntry[]>;
   /** Entries since the last load. */

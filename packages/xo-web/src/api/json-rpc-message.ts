@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "@xo-server/kit";
 
 /** A message from the server, by kind. */
-export type Incoming =
+type Incoming =
   | { kind: "result"; id: number; result: Json }
   | {
       kind: "error";

@@ -15,7 +15,7 @@ export type Call = (
   timeoutMs?: number,
 ) => Promise<Json>;
 
-export type ServerConnectionOptions = Omit<
+type ServerConnectionOptions = Omit<
   JsonRpcClientOptions,
   "onState" | "onNotification"
 >;

@@ -31,7 +31,7 @@ const ANSWER_MS = 10_000;
 /** Without any message for this time, the feed reconnects. */
 const LONGEST_ANSWER_MS = 120_000;
 
-export interface StatusFeedOptions {
+interface StatusFeedOptions {
   readonly onView: (view: StatusView) => void;
   readonly clock?: MonotonicClock;
   /**

@@ -21,7 +21,7 @@ export function fullServer(
 /** Objects by XAPI class, such as `VM`. */
 export type Counts = Readonly<Record<string, number>>;
 
-export interface StatusTotals {
+interface StatusTotals {
   readonly pools: number;
   readonly objects: number;
   readonly changesPerSecond: number;
@@ -86,7 +86,7 @@ export interface PoolStatus {
   readonly revision: number;
 }
 
-export interface PublicServer {
+interface PublicServer {
   readonly version: string;
   readonly demo: boolean;
 }
@@ -112,7 +112,7 @@ export interface EventLoopStatus {
   readonly longestBlockMs: number;
 }
 
-export interface ParserPoolStatus {
+interface ParserPoolStatus {
   readonly threads: number;
   readonly queued: number;
   readonly tasksPerSecond: number;
@@ -120,7 +120,7 @@ export interface ParserPoolStatus {
   readonly runP99Ms: number;
 }
 
-export interface MemoryStatus {
+interface MemoryStatus {
   readonly rssBytes: number;
   readonly heapUsedBytes: number;
   readonly externalBytes: number;

@@ -40,7 +40,7 @@ export interface ArchivedInterface {
   readonly network: { readonly uuid: string; readonly name: string };
 }
 
-export interface ArchivedVm {
+interface ArchivedVm {
   readonly id: string;
   readonly name_label?: string;
 }
@@ -63,7 +63,7 @@ export const verificationTones: Readonly<
 > = { verified: "good", damaged: "bad", none: "" };
 
 /** A VM with its backups. */
-export interface BackedUpVm {
+interface BackedUpVm {
   readonly id: string;
   readonly name: string;
   readonly pool: string;

@@ -5,7 +5,7 @@ export interface Coverage {
   readonly excluded: readonly CoveredVm[];
 }
 
-export interface CoveredVm {
+interface CoveredVm {
   readonly vm: string;
   readonly name: string;
   /** Milliseconds since the epoch; absent: there is none. */
@@ -18,7 +18,7 @@ export interface UncoveredVm extends CoveredVm {
   readonly why: "no-job" | "no-backup" | "excluded";
 }
 
-export interface CoverageSummary {
+interface CoverageSummary {
   /** VMs that should be backed up: all but the excluded. */
   readonly total: number;
   /** VMs with a job and a backup. */

@@ -16,7 +16,7 @@ export interface Verification {
 }
 
 /** Something damaged that could not be repaired. */
-export interface RepositoryFinding {
+interface RepositoryFinding {
   readonly file: string;
   readonly problem: string;
   /** Ids of the backups that need the file. */
@@ -42,7 +42,7 @@ export interface Benchmark {
   readonly writeRate: number;
 }
 
-export interface VerificationSummary {
+interface VerificationSummary {
   readonly state: "damaged" | "verified" | "running" | "never";
   /** When the last one ended. */
   readonly at?: number;

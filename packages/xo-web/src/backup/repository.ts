@@ -14,7 +14,7 @@ export interface Repository {
   readonly state: RepositoryState;
 }
 
-export interface RepositoryError {
+interface RepositoryError {
   readonly code: string;
   readonly message: string;
   readonly data?: unknown;
@@ -46,7 +46,7 @@ export interface GrowthSample {
 }
 
 /** `readOnly`: backups can be restored. `replaced`: another repository is in its place. `older`: its newest changes are missing. */
-export type Reachability =
+type Reachability =
   | "disabled"
   | "failed"
   | "readOnly"

@@ -29,7 +29,7 @@ export interface BackupRun {
   readonly error?: LoggedError;
 }
 
-export type BackupRunStatus =
+type BackupRunStatus =
   | "queued"
   | "pending"
   | "success"
@@ -45,7 +45,7 @@ export interface LoggedError {
   readonly data?: unknown;
 }
 
-export type EntryStatus = "success" | "failure" | "skipped" | "aborted";
+type EntryStatus = "success" | "failure" | "skipped" | "aborted";
 
 /** A VM of a run. */
 export interface VmEntry {

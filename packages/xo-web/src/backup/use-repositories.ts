@@ -8,7 +8,7 @@ import type { Repository } from "./repository.js";
 /** The server sends no notifications of repositories. */
 const INTERVAL_MS = 20_000;
 
-export interface Repositories extends RequestResult<readonly Repository[]> {
+interface Repositories extends RequestResult<readonly Repository[]> {
   /** Sorted by name. */
   readonly sorted: ComputedRef<readonly Repository[] | undefined>;
   /** Running tasks of a repository. */

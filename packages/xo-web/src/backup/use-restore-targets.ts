@@ -13,12 +13,12 @@ interface Choice {
 }
 
 /** Where VMs are restored, as chosen in a form. */
-export interface PlaceEntries {
+interface PlaceEntries {
   pool: string;
   sr: string;
 }
 
-export interface Places {
+interface Places {
   readonly poolOptions: ComputedRef<readonly Choice[]>;
   /** SRs for disks in the pool, with the most free space first. */
   readonly srs: ComputedRef<readonly Sr[]>;
@@ -42,34 +42,8 @@ export function useRestoreTargets(
     fields: ["id", "name_label", "default_SR"],
     sort: [{ by: "name_label" }],
   }));
-  const { rows: allSrs } = useObjects<Sr>(() =>
-    entries.pool === ""
-      ? undefined
-      : {
-          type: "SR",
-          filter: `$pool:"${entries.pool}"`,
-          fields: [
-            "id",
-            "name_label",
-            "$pool",
-            "content_type",
-            "size",
-            "physical_usage",
-            "shared",
-            "inMaintenanceMode",
-            "$container",
-          ],
-          limit: 1_000,
-        },
-  );
+  const srs = useDiskSrs(() => entries.pool);
   const hosts = useHosts(() => entries.pool);
-  const srs = computed(() =>
-    allSrs.value
-      .filter(
-        ({ content_type, size = 0 }) => content_type !== "iso" && size > 0,
-      )
-      .toSorted((a, b) => freeOf(b) - freeOf(a)),
-  );
   const { object: pool } = useObject<Pool>(
     "pool",
     () => entries.pool || undefined,
@@ -117,6 +91,37 @@ export function useRestoreTargets(
 
 function poolChoice({ id, name_label }: Pool): Choice {
   return { value: id, label: name_label || id.slice(0, 8) };
+}
+
+/** The SRs for disks of a pool, with the most free space first; none of the id "". */
+function useDiskSrs(pool: () => string): ComputedRef<readonly Sr[]> {
+  const { rows } = useObjects<Sr>(() =>
+    pool() === ""
+      ? undefined
+      : {
+          type: "SR",
+          filter: `$pool:"${pool()}"`,
+          fields: [
+            "id",
+            "name_label",
+            "$pool",
+            "content_type",
+            "size",
+            "physical_usage",
+            "shared",
+            "inMaintenanceMode",
+            "$container",
+          ],
+          limit: 1_000,
+        },
+  );
+  return computed(() =>
+    rows.value
+      .filter(
+        ({ content_type, size = 0 }) => content_type !== "iso" && size > 0,
+      )
+      .toSorted((a, b) => freeOf(b) - freeOf(a)),
+  );
 }
 
 /** The hosts of a pool; none of the id "". */

@@ -28,7 +28,7 @@ export const seriesNames = Array.from({ length: SERIES_COLOURS }, (_, i) =>
   colourName(i),
 );
 
-export interface LineFigures {
+interface LineFigures {
   readonly latest: number | null;
   readonly average: number | null;
   readonly highest: number | null;

@@ -2,7 +2,7 @@ import { fill, type Messages } from "../locale/messages.js";
 import type { ChartLine } from "./chart-line.js";
 import type { Metric, MetricLine } from "./metrics.js";
 
-export interface LineNaming {
+interface LineNaming {
   readonly text: Messages;
   /** Name of a member host. */
   readonly nameOf: (id: string) => string;

@@ -1,6 +1,6 @@
 import type { Points } from "./stats-answer.js";
 
-export interface CsvColumn {
+interface CsvColumn {
   readonly name: string;
   readonly points: Points;
 }

@@ -1,5 +1,5 @@
 /** A chart as drawn on the screen. */
-export interface ChartImage {
+interface ChartImage {
   readonly heading: string;
   readonly canvas: HTMLCanvasElement;
   readonly legend: readonly {
@@ -8,7 +8,7 @@ export interface ChartImage {
   }[];
 }
 
-export interface ChartStyle {
+interface ChartStyle {
   readonly heading: string;
   readonly background: string;
   readonly text: string;

@@ -20,7 +20,7 @@ export type ChartUnit =
   | "number";
 
 /** Id of a line; key of its label. */
-export type LineMessageKey =
+type LineMessageKey =
   | "usage"
   | "used"
   | "total"

@@ -2,7 +2,7 @@ import type uPlot from "uplot";
 import type { ChartLine, TimeSpan } from "./chart-line.js";
 import { colourName } from "./chart-line.js";
 
-export interface PlotSettings {
+interface PlotSettings {
   readonly lines: readonly ChartLine[];
   readonly colours: ReadonlyMap<string, string>;
   /** In pixels. */

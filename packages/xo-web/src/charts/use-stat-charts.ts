@@ -8,7 +8,7 @@ import type { StatsType } from "./stats-source.js";
 import { useHostNames } from "./use-host-names.js";
 import { useStats } from "./use-stats.js";
 
-export interface StatChartsOptions {
+interface StatChartsOptions {
   readonly type: () => StatsType;
   readonly id: () => string;
   readonly range: ComputedRef<StatRange>;

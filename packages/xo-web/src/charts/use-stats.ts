@@ -4,7 +4,7 @@ import { useServer } from "../live/use-server.js";
 import type { StatsSet } from "./metrics.js";
 import { StatsSource, type StatsRequest } from "./stats-source.js";
 
-export interface LiveStats {
+interface LiveStats {
   /** The statistics; retained while the connection is lost. */
   readonly set: ShallowRef<StatsSet | undefined>;
   /** Message of the last failure. */
@@ -14,7 +14,7 @@ export interface LiveStats {
 }
 
 /** The request, and its refresh interval. */
-export type LiveStatsRequest = StatsRequest & { readonly refreshMs: number };
+type LiveStatsRequest = StatsRequest & { readonly refreshMs: number };
 
 /** Live statistics of one object while the page is visible, until the scope ends. Undefined: none requested. */
 export function useStats(

@@ -29,7 +29,7 @@ export type LinkState =
       readonly retryAt: number | undefined;
     };
 
-export interface ConsoleLinkOptions {
+interface ConsoleLinkOptions {
   readonly check: () => Promise<Answer>;
   readonly onState: (state: LinkState) => void;
   readonly clock?: MonotonicClock;

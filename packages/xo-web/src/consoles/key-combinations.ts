@@ -17,7 +17,7 @@ export type KeyName =
   | "backspace"
   | "sysRq";
 
-export interface KeyCombination {
+interface KeyCombination {
   readonly id: string;
   /** Its keys; those that are not a KeyName are the same in all languages. */
   readonly names: readonly string[];

@@ -1,5 +1,5 @@
 /** A key of the US layout, which guests get. */
-export interface KeyStroke {
+interface KeyStroke {
   /** X11 keysym. */
   readonly keysym: number;
   /** Position as in KeyboardEvent.code; null: not on this layout. */

@@ -1,18 +1,14 @@
 import { toKeyStrokes } from "./key-strokes.js";
 
 /** Signature of noVNC's RFB.sendKey. */
-export type SendKey = (
-  keysym: number,
-  code: string | null,
-  down: boolean,
-) => void;
+type SendKey = (keysym: number, code: string | null, down: boolean) => void;
 
 const SHIFT = [0xffe1, "ShiftLeft"] as const;
 
 /** Delay in ms between keys: busy guests drop faster ones. */
 const PAUSE_MS = 8;
 
-export interface TypeTextOptions {
+interface TypeTextOptions {
   readonly sendKey: SendKey;
   readonly pause?: (ms: number) => Promise<void>;
   /** On abort the remaining text is not typed. */

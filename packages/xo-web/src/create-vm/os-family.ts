@@ -8,7 +8,7 @@ const families = [
   ["linux", /linux|coreos|alpine|arch/i],
 ] as const;
 
-export type OsFamily = (typeof families)[number][0] | "rest";
+type OsFamily = (typeof families)[number][0] | "rest";
 
 /** The operating system family of a template, by its name. */
 export function familyOf(name: string): OsFamily {

@@ -26,7 +26,7 @@ export interface PoolResources {
   readonly needsSet: boolean;
 }
 
-export type ProblemCode =
+type ProblemCode =
   | "template"
   | "name"
   | "nameTaken"

@@ -1,7 +1,7 @@
 import { isObject, type Json } from "@xo-server/kit";
 
 /** A row of a record: a field, or a member of a map or list. */
-export interface RawRow {
+interface RawRow {
   /** `other_config.auto_poweron` */
   readonly path: string;
   readonly name: string;

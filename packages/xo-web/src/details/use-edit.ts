@@ -4,7 +4,7 @@ import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import { reasonOf } from "./reason-of.js";
 
-export interface EditOptions<T> {
+interface EditOptions<T> {
   /** The value of the server. */
   readonly value: () => T;
   /** Name of the edited property. */

@@ -1,7 +1,7 @@
 import { tokensOf, type FilterToken } from "./tokens.js";
 
 /** A part of a filter text with one style. */
-export interface Mark {
+interface Mark {
   readonly text: string;
   readonly kind: FilterToken["kind"];
   /** Something is missing here, or is unexpected. */

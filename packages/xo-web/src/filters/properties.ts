@@ -1,7 +1,7 @@
 import type { Messages } from "../locale/messages.js";
 
 /** Names of properties as requests write them, in `sort`, `fields` and `by`. */
-export type PropertyPath = keyof Messages["filters"]["properties"];
+type PropertyPath = keyof Messages["filters"]["properties"];
 
 export interface Property {
   readonly path: PropertyPath;

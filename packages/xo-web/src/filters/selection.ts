@@ -2,7 +2,7 @@ import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import { filterNames, searchedPathsOf } from "./properties.js";
 
 /** The two parameters of the server for a filter. */
-export interface FilterParameters {
+interface FilterParameters {
   readonly filter?: string;
   readonly search?: string;
 }

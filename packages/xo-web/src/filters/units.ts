@@ -1,7 +1,7 @@
 import type { Property } from "./properties.js";
 
 /** Units of a property. Sizes are binary, as usual for memory and disks of VMs. */
-export interface FilterUnit {
+interface FilterUnit {
   readonly name: string;
   readonly factor: number;
 }

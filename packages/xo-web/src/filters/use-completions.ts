@@ -5,7 +5,7 @@ import type { Completion } from "./completion.js";
 import { complete, completionsFor, propertyAt } from "./completions.js";
 import { useKnownValues } from "./use-known-values.js";
 
-export interface Completions {
+interface Completions {
   readonly list: ComputedRef<readonly Completion[]>;
   /** Index of the selected completion; -1: none. */
   readonly active: Ref<number>;

@@ -6,7 +6,7 @@ import { useNames, type ObjectNames } from "../objects/use-name.js";
 import type { KnownValue } from "./completion.js";
 import type { Property } from "./properties.js";
 
-export interface ValueQuestion {
+interface ValueQuestion {
   readonly type: string;
   readonly property: Property;
   readonly typed: string;

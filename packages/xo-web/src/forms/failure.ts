@@ -12,7 +12,7 @@ export interface FormFailure {
   readonly fields: Readonly<Record<string, FieldInputError>>;
 }
 
-export interface FieldInputError {
+interface FieldInputError {
   /** Keyword of JSON Schema, such as `minLength`. */
   readonly rule: string;
   /** Message of the server. */

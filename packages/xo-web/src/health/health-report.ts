@@ -15,7 +15,7 @@ export interface HealthCheck {
   readonly unknown?: number;
 }
 
-export interface HealthItem {
+interface HealthItem {
   readonly id: string;
   readonly name?: string;
   readonly pool?: string;
@@ -29,7 +29,7 @@ export interface HealthReport {
   readonly complete?: false;
 }
 
-export interface HealthLocalization {
+interface HealthLocalization {
   readonly texts: Messages["health"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */

@@ -20,7 +20,7 @@ export interface MapLevels {
   readonly hosts: Uint8Array;
 }
 
-export interface MapNames {
+interface MapNames {
   readonly ofVm: (index: number) => string | undefined;
   /** Text for VMs without a host. */
   readonly nowhere: string;

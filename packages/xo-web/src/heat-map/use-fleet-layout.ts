@@ -4,7 +4,7 @@ import type { HeatSize } from "./heat-scale.js";
 import { inSlices } from "./in-slices.js";
 import { layOut, type FleetLayout, type LayoutBox } from "./lay-out.js";
 
-export interface LayoutRequest {
+interface LayoutRequest {
   readonly tables: FleetTables;
   readonly scope: FleetScope;
   readonly withHalted: boolean;

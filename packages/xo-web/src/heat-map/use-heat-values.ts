@@ -5,7 +5,7 @@ import type { FleetTables } from "./fleet-tree.js";
 
 const MAX_HOTTEST = 50;
 
-export interface HeatValues {
+interface HeatValues {
   /** By position in the table of VMs; NaN: no data. */
   readonly vmValues: ComputedRef<Float64Array>;
   /** Levels of the colour scale, of cells and of host heads. */

@@ -16,7 +16,7 @@ import { Shortcuts, type Shortcut, type ShortcutGroup } from "./shortcuts.js";
 const MAY_REPEAT = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
 const storageKey = "single-key-shortcuts";
 
-export interface ShortcutSettings {
+interface ShortcutSettings {
   /** The shortcuts of the current page. */
   readonly list: Readonly<Ref<readonly Shortcut[]>>;
   /** Whether shortcuts without Control or Command are enabled. */

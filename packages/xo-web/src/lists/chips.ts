@@ -2,7 +2,7 @@ import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import type { Messages } from "../locale/messages.js";
 
 /** A term of the filter that a click adds or removes. */
-export interface Chip {
+interface Chip {
   readonly id: keyof Messages["lists"]["chips"];
   /** In the filter language. */
   readonly term: string;

@@ -5,7 +5,7 @@ const MAX_INTERVAL_MS = 20_000;
 /** Interval while pools are being loaded: figures of a part of the objects are shown. */
 const INCOMPLETE_MS = 1_000;
 
-export interface LastRequest {
+interface LastRequest {
   /** Duration of the last request in ms. */
   readonly tookMs: number;
   /** Whether its response has all objects: none of the pools is being loaded. */

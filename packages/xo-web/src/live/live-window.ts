@@ -49,7 +49,7 @@ export const emptyView: WindowView = {
   error: undefined,
 };
 
-export interface LiveWindowOptions {
+interface LiveWindowOptions {
   /** Unique on the connection. */
   readonly name: string;
   readonly call: Call;

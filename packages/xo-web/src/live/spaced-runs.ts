@@ -1,6 +1,6 @@
 import type { MonotonicClock } from "@xo-server/kit";
 
-export interface SpacedRunsOptions {
+interface SpacedRunsOptions {
   readonly clock: MonotonicClock;
   /** Least time between two runs, in ms. */
   readonly everyMs: number;

@@ -10,14 +10,14 @@ import { columnsInterval } from "./columns-interval.js";
 import { ColumnTable } from "./column-table.js";
 import { useServer } from "./use-server.js";
 
-export interface ColumnsRequest {
+interface ColumnsRequest {
   readonly type: string;
   readonly filter?: string;
   /** At most 8. */
   readonly paths: readonly string[];
 }
 
-export interface LiveColumns {
+interface LiveColumns {
   /**
    * Triggered when its content changes. Cached until the response to another request of the same
    * type and filter.

@@ -7,7 +7,7 @@ export type LoadedTexts = { readonly language: Language } & (
   | { readonly isComplete: true; readonly messages: Messages }
 );
 
-export interface TextLoaderOptions {
+interface TextLoaderOptions {
   readonly files: Readonly<Record<Language, TextFiles>>;
   /** Of the texts that the page has. */
   readonly language: Language;

@@ -26,7 +26,7 @@ import { TextLoader } from "./text-loader.js";
 const storageKey = "language";
 
 /** Texts and formats of the chosen language. */
-export interface Locale<Texts = Messages> {
+interface Locale<Texts = Messages> {
   readonly text: ComputedRef<Texts>;
   readonly formats: ComputedRef<Formats>;
   readonly language: Readonly<Ref<Language>>;

@@ -5,7 +5,7 @@ import type { Plan, Step } from "../actions/plan/action.js";
 import type { Vm } from "../objects/vm.js";
 import type { Vbd, Vif } from "../objects/devices.js";
 
-export interface Migration {
+interface Migration {
   readonly host: string;
   readonly movesDisks: boolean;
   readonly isOtherPool: boolean;
@@ -18,7 +18,7 @@ export interface Migration {
 }
 
 /** Owners of disks and VIFs: a call may name only those of its VM. */
-export interface Owners {
+interface Owners {
   readonly vbds: readonly Vbd[];
   readonly vifs: readonly Vif[];
 }

@@ -4,7 +4,7 @@ import { diskTargets, overfull, proposeSrs } from "./disk-targets.js";
 import type { MigrationData } from "./use-migration-data.js";
 import type { TargetChoice } from "./use-target-choice.js";
 
-export interface DiskChoice {
+interface DiskChoice {
   /** SRs that the target host is connected to. */
   readonly srs: ComputedRef<readonly Sr[]>;
   /** Id of the SR by the id of the disk. */

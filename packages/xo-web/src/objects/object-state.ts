@@ -2,7 +2,7 @@ import type { Messages } from "../locale/messages.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { PowerState } from "./vm.js";
 
-export type Tone = "good" | "busy" | "warn" | "bad" | "idle";
+type Tone = "good" | "busy" | "warn" | "bad" | "idle";
 
 export interface ObjectState {
   readonly messageKey: keyof Messages["objects"]["states"];

@@ -1,5 +1,5 @@
 /** How well a name matches the typed text: 0 is best. */
-export type Fit = 0 | 1 | 2 | 3 | 4;
+type Fit = 0 | 1 | 2 | 3 | 4;
 
 const [EXACT, PREFIX, WORD, PART, OTHER] = [0, 1, 2, 3, 4] as const;
 
@@ -16,7 +16,7 @@ export function fitOf(name: string, typed: string): Fit {
   return whole.includes(requested) ? PART : OTHER;
 }
 
-export interface Ranked {
+interface Ranked {
   readonly name: string;
   /** Position of its type: pools before hosts before VMs. */
   readonly typeRank: number;

@@ -26,7 +26,7 @@ import { useObjectSearch } from "./use-object-search.js";
 const FEW = 5;
 const MAX_RECENT = 6;
 
-export interface PaletteEntries {
+interface PaletteEntries {
   readonly groups: ComputedRef<readonly EntryGroup[]>;
   /** The object whose actions are shown, live. */
   readonly subject: ComputedRef<ObjectRow | undefined>;

@@ -3,14 +3,14 @@ import type { Call } from "../api/server-connection.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { searchObjects } from "./object-search.js";
 
-export interface ObjectSearch {
+interface ObjectSearch {
   /** Results for `answered`; they stay until the next results arrive. */
   readonly found: ShallowRef<readonly ObjectRow[]>;
   /** The typed text that the results are for. */
   readonly answered: Ref<string>;
 }
 
-export interface SearchedTypes {
+interface SearchedTypes {
   readonly types: readonly string[];
   readonly most: number;
   /** No request is sent before this pause in typing, in ms. */

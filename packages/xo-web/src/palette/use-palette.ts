@@ -1,7 +1,7 @@
 import { provide, ref, type InjectionKey, type Ref } from "vue";
 import { injectRequired } from "../injection.js";
 
-export interface Palette {
+interface Palette {
   readonly isOpen: Ref<boolean>;
   readonly open: () => void;
   readonly close: () => void;

@@ -7,7 +7,7 @@ export interface SshKey {
   readonly key: string;
 }
 
-export type SshKeyInputError = "required" | "private" | "line" | "format";
+type SshKeyInputError = "required" | "private" | "line" | "format";
 
 /** Keys of other clients may have any shape: those that are not keys are left out. */
 export function sshKeysOf({
@@ -36,7 +36,7 @@ export function keyInputError(key: string): SshKeyInputError | undefined {
     : "format";
 }
 
-export interface KeyParts {
+interface KeyParts {
   readonly type: string;
   readonly encoded: string;
   readonly comment: string;

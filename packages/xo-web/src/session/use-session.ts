@@ -10,7 +10,7 @@ import {
 } from "./sign-in.js";
 
 /** The current user. */
-export interface SignedInUser {
+interface SignedInUser {
   readonly id: string;
   readonly name: string;
   readonly isAdmin: boolean;

@@ -24,7 +24,7 @@ const sectionGroups = [
   },
 ] as const;
 
-export type SectionGroup = (typeof sectionGroups)[number]["group"];
+type SectionGroup = (typeof sectionGroups)[number]["group"];
 export type SettingsSection =
   (typeof sectionGroups)[number]["sections"][number];
 
@@ -35,7 +35,7 @@ const forAll: ReadonlySet<SettingsSection> = new Set([
   "performance",
 ]);
 
-export interface VisibleGroup {
+interface VisibleGroup {
   readonly group: SectionGroup;
   readonly sections: readonly SettingsSection[];
 }

@@ -5,7 +5,7 @@ import { injectRequired } from "../injection.js";
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
-export interface ThemeSetting {
+interface ThemeSetting {
   readonly theme: Readonly<Ref<Theme>>;
   readonly nextTheme: () => void;
   readonly setTheme: (theme: Theme) => void;

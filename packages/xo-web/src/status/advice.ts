@@ -1,6 +1,6 @@
 import type { Messages } from "../locale/messages.js";
 
-export interface Advice {
+interface Advice {
   readonly title: string;
   readonly todo: string;
 }

@@ -33,7 +33,7 @@ export interface OpenAlarm {
   readonly acknowledgedAt?: number;
 }
 
-export interface Alarms {
+interface Alarms {
   /** The newest first; undefined: no permission. */
   readonly list: Readonly<ShallowRef<readonly OpenAlarm[] | undefined>>;
   /** Enabled alarm rules; undefined: no permission to read them. */

@@ -13,7 +13,7 @@ import { History } from "./history.js";
 
 const seconds = 120;
 
-export interface Histories {
+interface Histories {
   /** Incremented with every sample: a component that reads it is rendered again. */
   readonly tick: Readonly<ShallowRef<number>>;
   readonly eventLoopP99Ms: History;

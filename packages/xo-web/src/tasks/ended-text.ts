@@ -7,7 +7,7 @@ import { taskName } from "./task-name.js";
 import { reasonOf, type TaskItem } from "./task.js";
 
 /** A toast about tasks that have ended. */
-export interface EndedToast extends Omit<Toast, "action"> {
+interface EndedToast extends Omit<Toast, "action"> {
   /** Path of the log of the run that has failed; absent: see the tasks. */
   readonly runPath?: string;
 }

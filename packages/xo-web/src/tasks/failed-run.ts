@@ -1,7 +1,7 @@
 import type { TaskFailure } from "./task.js";
 
 /** The run of a job that has failed. */
-export interface FailedRun {
+interface FailedRun {
   readonly jobName: string;
   /** Path of its log on the page; undefined: runs of this type have no page. */
   readonly path: string | undefined;

@@ -19,7 +19,7 @@ export const noDetails: TaskDetails = {
 /** Minimum time between two requests, in ms. */
 const PAUSE_MS = 1_000;
 
-export interface TaskDetailsOptions {
+interface TaskDetailsOptions {
   /** Requests a whole task. */
   readonly get: (id: string) => Promise<Json>;
   readonly onChange: (details: TaskDetails) => void;

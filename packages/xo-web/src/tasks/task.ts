@@ -39,7 +39,7 @@ export interface TaskFailure {
   readonly data?: Json;
 }
 
-export interface TaskCounts {
+interface TaskCounts {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;

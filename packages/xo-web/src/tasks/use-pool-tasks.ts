@@ -17,7 +17,7 @@ const fields = [
   "$pool",
 ];
 
-export interface PoolTasks {
+interface PoolTasks {
   /** The newest first. */
   readonly tasks: ComputedRef<readonly TaskItem[]>;
   readonly window: LiveRows<ObjectRow>;

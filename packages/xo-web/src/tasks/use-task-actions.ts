@@ -5,7 +5,7 @@ import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { TaskItem } from "./task.js";
 
-export interface TaskActions {
+interface TaskActions {
   /** Ids of tasks whose cancel request is being sent. */
   readonly cancelling: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;

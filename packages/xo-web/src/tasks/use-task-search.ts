@@ -10,7 +10,7 @@ const MAX_FOUND = 200;
 /** Minimum delay between changes and a new request, in ms. */
 const PAUSE_MS = 300;
 
-export interface FoundTasks {
+interface FoundTasks {
   /** Undefined: no search, or the response is awaited. */
   readonly tasks: ShallowRef<readonly TaskItem[] | undefined>;
   /** Why the last search failed. */

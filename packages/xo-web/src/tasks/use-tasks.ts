@@ -12,7 +12,7 @@ import type { Server } from "../live/use-server.js";
 import type { TaskItem } from "./task.js";
 import { TaskBook } from "./task-book.js";
 
-export type EndListener = (ended: readonly TaskItem[]) => void;
+type EndListener = (ended: readonly TaskItem[]) => void;
 
 export interface ServerTasks {
   /** The newest first, without details; undefined before they are loaded. */

@@ -46,7 +46,7 @@ export interface Cabling {
   readonly networks: readonly CabledNetwork[];
 }
 
-export interface CablingInput {
+interface CablingInput {
   readonly hosts: readonly HostRow[];
   readonly networks: readonly NetworkRow[];
   readonly pifs: readonly PifRow[];

@@ -5,7 +5,7 @@ import type { TopologyFinding } from "./findings.js";
 /** Hosts that are named; more are counted. */
 const NAMED = 3;
 
-export interface FindingLocalization {
+interface FindingLocalization {
   /** Of hosts and networks, by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly text: Messages;
@@ -13,7 +13,7 @@ export interface FindingLocalization {
 }
 
 /** A sentence, with the object that it leads to in its midst. */
-export interface FindingSentence {
+interface FindingSentence {
   readonly before: string;
   readonly link?: {
     readonly type: "network" | "host";

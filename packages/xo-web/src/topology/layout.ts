@@ -30,7 +30,7 @@ const MAX_WITH_PORTS = 12;
 /** Maximum number of VMs that are named. */
 const NAMED = 40;
 
-export interface Box {
+interface Box {
   readonly key: string;
   readonly x: number;
   readonly y: number;
@@ -49,7 +49,7 @@ export interface NetworkBox extends Box {
 }
 
 /** A line below a group of VMs: the VMs on a host, one of them, or how many more there are. */
-export type VmLine =
+type VmLine =
   | {
       readonly kind: "host";
       readonly key: string;
@@ -68,7 +68,7 @@ export interface VmBox extends Box {
 }
 
 /** A curve from a port to a network, or from a network to its VMs. */
-export interface Wire {
+interface Wire {
   readonly key: string;
   readonly path: string;
   readonly problem: TopologyProblem | undefined;
@@ -79,7 +79,7 @@ export interface Wire {
   readonly network: string;
 }
 
-export interface Layout {
+interface Layout {
   readonly width: number;
   readonly height: number;
   readonly hosts: readonly HostBox[];
@@ -88,7 +88,7 @@ export interface Layout {
   readonly wires: readonly Wire[];
 }
 
-export interface DiagramInput {
+interface DiagramInput {
   readonly groups: readonly HostGroup[];
   readonly networks: readonly CabledNetwork[];
   readonly vms: ReadonlyMap<string, NetworkVms>;

@@ -52,7 +52,7 @@ export interface StorageUsage {
   readonly tone: "good" | "warn" | "bad";
 }
 
-export interface StorageMap {
+interface StorageMap {
   readonly shared: readonly StorageUsage[];
   readonly local: readonly StorageUsage[];
   /** SRs without disks: physical drives and ISO libraries. */
@@ -62,7 +62,7 @@ export interface StorageMap {
 const NEARLY_FULL = 0.85;
 const FULL = 0.95;
 
-export interface StorageInput {
+interface StorageInput {
   readonly hosts: readonly HostRow[];
   readonly srs: readonly SrRow[];
   readonly pbds: readonly PbdRow[];

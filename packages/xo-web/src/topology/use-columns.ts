@@ -10,7 +10,7 @@ import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 import { TopologyColumns, noRows } from "./column-table.js";
 
-export interface ColumnsQuery {
+interface ColumnsQuery {
   readonly type: string;
   readonly filter?: string;
   /** At most 8. */

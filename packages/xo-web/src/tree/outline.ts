@@ -31,7 +31,7 @@ export interface RunRequest {
  * A run: lines that are loaded when they become visible, for any number of objects,
  * sorted by name.
  */
-export interface TreeRun {
+interface TreeRun {
   readonly key: string;
   readonly request: RunRequest;
   readonly level: number;
@@ -48,7 +48,7 @@ export type TreeLine =
   | { readonly kind: "run"; readonly run: TreeRun; readonly position: number };
 
 /** Visible lines of a run: from `first` to before `end`. */
-export interface SeenRun {
+interface SeenRun {
   readonly run: TreeRun;
   readonly first: number;
   readonly end: number;

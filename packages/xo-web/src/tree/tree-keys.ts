@@ -1,7 +1,7 @@
 import type { Outline } from "./outline.js";
 
 /** Effect of a key: move to another line, or an action on the current one. */
-export type TreeMove = number | "toggle" | "enter";
+type TreeMove = number | "toggle" | "enter";
 
 /**
  * The keyboard of a tree (ARIA patterns): arrows up and down move by line,

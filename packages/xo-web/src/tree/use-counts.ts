@@ -2,7 +2,7 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
-export type TreeCounts = ReadonlyMap<string, number>;
+type TreeCounts = ReadonlyMap<string, number>;
 
 /** Maximum age of a number beside a node, in ms; those of expanded nodes are live. */
 const INTERVAL_MS = 10_000;

@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
   networks: "network",
 };
 
-export interface Current {
+interface Current {
   readonly type: string;
   readonly id: string;
 }

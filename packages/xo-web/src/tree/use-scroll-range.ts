@@ -1,7 +1,7 @@
 import { computed, ref, watch, type ComputedRef, type Ref } from "vue";
 
 /** The visible lines of a scrolling list with lines of equal height. */
-export interface ScrollRange {
+interface ScrollRange {
   readonly first: ComputedRef<number>;
   /** Index after the last visible line. */
   readonly end: ComputedRef<number>;

@@ -1,4 +1,4 @@
-export interface SparkBox {
+interface SparkBox {
   readonly width: number;
   readonly height: number;
   /** Value at the top of the chart. */

@@ -5,7 +5,7 @@ import { isWithin } from "../backup/jobs/job-entries.js";
 import type { RollingJob } from "./rolling-job.js";
 
 /** Values of the form fields of a job of rolling updates, as typed. */
-export interface RollingEntries {
+interface RollingEntries {
   name: string;
   /** Number of the group of a pool, by its id; 0: not updated by this job. */
   groups: Record<string, number>;
@@ -16,7 +16,7 @@ export interface RollingEntries {
   migrateBack: boolean;
 }
 
-export type RollingInputError = "required" | "pools" | "number";
+type RollingInputError = "required" | "pools" | "number";
 export type RollingInputErrors = Partial<
   Record<keyof RollingEntries, RollingInputError>
 >;

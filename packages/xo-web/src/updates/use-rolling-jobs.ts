@@ -5,7 +5,7 @@ import {
 } from "../backup/use-scheduled-jobs.js";
 import type { RollingJob, RollingJobRun } from "./rolling-job.js";
 
-export interface RollingJobs extends Omit<
+interface RollingJobs extends Omit<
   ScheduledJobs<RollingJob, RollingJobRun>,
   "all"
 > {

@@ -5,7 +5,7 @@ import { PostgresAdapter, sql, type Kysely } from "kysely";
 export type Schema = Kysely<any>;
 
 /** `?`: nullable. Numbers are integers up to 2^53. */
-export type ColumnType = "text" | "text?" | "number" | "number?";
+type ColumnType = "text" | "text?" | "number" | "number?";
 
 export interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnType>>;

@@ -24,7 +24,7 @@ const names = Object.keys(migrations);
 export const currentSchema = names.at(-1)!;
 
 /** The schema of a database, compared with that of this version. */
-export interface SchemaState {
+interface SchemaState {
   /** Names of its migrations, in no order. */
   readonly applied: readonly string[];
   /** A migration that this version does not know; undefined: none. */

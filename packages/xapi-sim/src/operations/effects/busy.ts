@@ -11,7 +11,7 @@ import {
 } from "./refresh.js";
 
 /** The object that an operation works on. */
-export interface Target {
+interface Target {
   readonly className: "VM" | "VDI" | "VBD" | "VIF" | "SR" | "host" | "pool";
   readonly ref: string;
 }

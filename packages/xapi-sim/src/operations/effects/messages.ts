@@ -3,7 +3,7 @@ import type { CallContext } from "../../operation.js";
 import { text } from "../../records/fields.js";
 
 /** What a message is about, as message.cls has it. */
-export type MessageClass = "VM" | "Host" | "SR" | "Pool" | "VMSS" | "VDI";
+type MessageClass = "VM" | "Host" | "SR" | "Pool" | "VMSS" | "VDI";
 
 /** Creates a XAPI message about an object; name and body in XAPI's words. @returns the reference of the message */
 export function createMessage(

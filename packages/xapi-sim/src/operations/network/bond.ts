@@ -39,7 +39,7 @@ type BondParams = readonly [
   properties: XapiRecord,
 ];
 
-export interface NewBond {
+interface NewBond {
   readonly network: string;
   readonly members: readonly string[];
   /** Empty: that of the first member. */

@@ -124,7 +124,7 @@ function addPurpose(
     db.update("network", ref, { purpose: [...purposes, purpose] });
 }
 
-export interface NewVlan {
+interface NewVlan {
   /** The PIF that carries it. */
   readonly tagged: string;
   readonly tag: number;

@@ -4,7 +4,7 @@ import type { Metric } from "../../rrd/metric.js";
 import { hostMetrics, srMetrics, vmMetrics } from "../../rrd/metrics.js";
 
 /** A row of get_data_sources, members as XAPI orders them. */
-export interface DataSource {
+interface DataSource {
   readonly name_label: string;
   readonly name_description: string;
   readonly enabled: boolean;

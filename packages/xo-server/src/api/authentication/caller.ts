@@ -19,7 +19,7 @@ export interface Caller {
   readonly rights: () => Rights;
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly authenticator: Authenticator | undefined;
   /** Permission of anonymous clients. */
   readonly anonymous: Permission;

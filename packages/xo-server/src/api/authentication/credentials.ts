@@ -7,7 +7,7 @@ export type RequestCredentials =
   | { readonly kind: "token"; readonly token: string }
   | ({ readonly kind: "password" } & Credentials);
 
-export interface RequestHeaders {
+interface RequestHeaders {
   readonly authorization?: string | undefined;
   readonly cookie?: string | undefined;
 }

@@ -21,7 +21,7 @@ const MAX_RESPONSE_BYTES = 128 << 10;
 /** Field of a response that this server has sent again. */
 const AGAIN = "again";
 
-export interface SignInRoutesOptions extends LoginOptions {
+interface SignInRoutesOptions extends LoginOptions {
   /** Encrypts pending sign-ins, which are stored in cookies of the browsers that began them. */
   readonly seals: OneTimeSeals;
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
 import { TOKEN_COOKIE } from "./credentials.js";
 
-export interface CookieOptions {
+interface CookieOptions {
   /** Whether the client uses TLS. */
   readonly isSecure: boolean;
   /** Whether the browser keeps the cookie after it was closed. */

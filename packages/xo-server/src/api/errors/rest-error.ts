@@ -1,6 +1,6 @@
 import { XapiError, XoError, errorTable } from "@xo-server/model";
 
-export interface RestError {
+interface RestError {
   readonly status: number;
   readonly body: {
     readonly error: unknown;

@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage } from "node:http";
 
-export interface BodyTimeoutOptions {
+interface BodyTimeoutOptions {
   readonly timeoutMs: number;
   /** Called before the connection of a request is closed. */
   readonly onTimeout: (request: IncomingMessage) => void;

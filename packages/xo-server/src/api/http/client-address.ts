@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { toNetwork } from "../../config/network.js";
 
 /** Where a request comes from, behind trusted reverse proxies. */
-export interface ClientAddress {
+interface ClientAddress {
   /** Without port; IPv4-mapped IPv6 addresses as IPv4. */
   readonly address: string;
   /** Whether the client uses TLS, to the outermost trusted proxy or to this server. */

@@ -9,7 +9,7 @@ import type { Tls } from "../tls/start-tls.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
 import { RequestTurns } from "./request-turns.js";
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly http: Pick<
     Config["http"],
     "maxHeaderBytes" | "maxConnections" | "headersTimeoutMs"

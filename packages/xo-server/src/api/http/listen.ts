@@ -1,7 +1,7 @@
 import type { Server } from "node:net";
 import { XoError } from "@xo-server/model";
 
-export interface Endpoint {
+interface Endpoint {
   readonly host: string;
   readonly port: number;
 }

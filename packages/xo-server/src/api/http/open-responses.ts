@@ -15,7 +15,7 @@ const IDLE_TIMEOUT_MS = 120_000;
 /** Interval between two checks while responses are open, in ms. */
 const CHECK_INTERVAL_MS = 1_000;
 
-export interface OpenResponsesOptions {
+interface OpenResponsesOptions {
   /** Closes some if all together hold too many bytes. */
   readonly check: () => void;
   readonly hits: LimitHits;

@@ -9,7 +9,7 @@ import type { RequestTurns } from "./request-turns.js";
 /** Maximum number of requests of one connection that wait for the response of an earlier one. */
 const MAX_WAITING = 64;
 
-export interface PipelinedRequestsOptions {
+interface PipelinedRequestsOptions {
   /** Handles a request. */
   readonly onRequest: RequestListener;
   /** Called before a connection with too many waiting requests is closed. */

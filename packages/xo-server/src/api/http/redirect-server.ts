@@ -8,12 +8,12 @@ import type { Config } from "../../config/config.js";
 import { listen } from "./listen.js";
 import { securityHeaders } from "./security-headers.js";
 
-export interface RedirectServer {
+interface RedirectServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-export interface RedirectOptions extends Pick<
+interface RedirectOptions extends Pick<
   Config["http"],
   "host" | "headersTimeoutMs" | "maxHeaderBytes" | "maxConnections"
 > {

@@ -1,7 +1,7 @@
 /** Maximum time in which requests are begun in one turn of the event loop, in ms. */
 const TURN_MS = 10;
 
-export interface RequestTurnsOptions {
+interface RequestTurnsOptions {
   /** Monotonic clock, in ms. */
   readonly now: () => number;
   /** Calls back in the next turn of the event loop, after pending I/O. */

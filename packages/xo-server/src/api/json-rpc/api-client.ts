@@ -14,7 +14,7 @@ import type { RateLimits } from "../../limits/rate-limits.js";
 import type { LimitedSocket, SocketLimits } from "./socket-limits.js";
 import { TokenBucket } from "../../limits/token-bucket.js";
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   readonly socket: WebSocket;
   /** The connection below the WebSocket. */
   readonly connection?: CorkableConnection;

@@ -49,7 +49,7 @@ export interface ApiSocketOptions {
 }
 
 /** JSON-RPC 2.0 over WebSocket at `/api/`. */
-export interface ApiSocket {
+interface ApiSocket {
   /** Closes all connections; terminates those that do not close in time. */
   stop(): Promise<void>;
 }

@@ -34,9 +34,9 @@ export interface JsonRpcHandler {
 }
 
 /** The id of the object with an opaque reference. */
-export type IdOf = (ref: string) => string | undefined;
+type IdOf = (ref: string) => string | undefined;
 
-export interface JsonRpcOptions {
+interface JsonRpcOptions {
   readonly idOf?: IdOf;
   /** Called before each call of a method. */
   readonly onCall?: (client: Client, method: string) => void;

@@ -10,7 +10,7 @@ export interface CorkableConnection {
   uncork(): void;
 }
 
-export interface SendQueueOptions {
+interface SendQueueOptions {
   readonly socket: WebSocket;
   /** Absent: each message is a separate write. */
   readonly connection?: CorkableConnection | undefined;

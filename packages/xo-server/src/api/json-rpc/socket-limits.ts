@@ -9,7 +9,7 @@ export interface LimitedSocket {
   close(reason: string): void;
 }
 
-export interface SocketLimitsOptions extends Pick<
+interface SocketLimitsOptions extends Pick<
   Config["http"],
   "maxSockets" | "maxSocketsPerAddress" | "maxAnonymousSockets"
 > {

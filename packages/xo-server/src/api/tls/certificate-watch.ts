@@ -4,12 +4,12 @@ import { XoError } from "@xo-server/model";
 import type { Logger } from "../../log/logger.js";
 import { toKeyPair, type KeyPair } from "./key-pair.js";
 
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly certificate: string;
   readonly key: string;
 }
 
-export interface CertificateWatchOptions extends CertificateFiles {
+interface CertificateWatchOptions extends CertificateFiles {
   readonly onChange: (pair: KeyPair) => void;
   readonly clock: WallClock;
   readonly logger: Logger;

@@ -5,7 +5,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { toKeyPair, type KeyPair } from "./key-pair.js";
 
-export interface SelfSignedOptions {
+interface SelfSignedOptions {
   readonly dataDir: string;
   /** Address that the server listens on. */
   readonly host: string;

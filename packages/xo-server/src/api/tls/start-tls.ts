@@ -15,7 +15,7 @@ import {
 } from "./key-pair.js";
 import { loadSelfSigned } from "./self-signed.js";
 
-export interface TlsOptions {
+interface TlsOptions {
   readonly http: Pick<Config["http"], "host" | "tls">;
   readonly dataDir: string;
   readonly clock: WallClock;

@@ -8,7 +8,7 @@ import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
 /** Maximum number of received bytes per connection. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export interface LdapConnectionOptions {
+interface LdapConnectionOptions {
   readonly ldap: Pick<Config["ldap"], "startTls" | "tls" | "timeoutMs">;
   readonly url: string;
   readonly clock: Pick<WallClock, "setTimeout" | "clearTimeout">;

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.js";
 import type { ExternalIdentity } from "../providers/provider.js";
 
 /** Claims of an ID token or of the userinfo endpoint. */
-export type Claims = Readonly<Record<string, unknown>> & {
+type Claims = Readonly<Record<string, unknown>> & {
   readonly iss?: unknown;
   readonly sub?: unknown;
 };

@@ -6,7 +6,7 @@ const ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion";
 const METADATA = "urn:oasis:names:tc:SAML:2.0:metadata";
 const HTTP_POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 
-export interface AuthnRequest {
+interface AuthnRequest {
   readonly id: string;
   /** Single sign-on URL of the identity provider. */
   readonly signOnUrl: string;

@@ -6,7 +6,7 @@ import { XoError } from "@xo-server/model";
 const TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient";
 
 /** What an assertion must be for. */
-export interface ExpectedAssertion {
+interface ExpectedAssertion {
   /** Entity ID of the identity provider. */
   readonly issuer: string;
   /** Id of the AuthnRequest. */

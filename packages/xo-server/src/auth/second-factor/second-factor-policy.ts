@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.js";
  * the second factor (`setUpOnly`), or nothing (`ended`: it began before its user
  * had a second factor).
  */
-export type SessionAccess = "full" | "setUpOnly" | "ended";
+type SessionAccess = "full" | "setUpOnly" | "ended";
 
 type Account = Pick<User, "permission" | "hasTotp">;
 

@@ -6,7 +6,7 @@ import type { Store } from "@xo-server/store";
 /** Maximum number of used secrets in memory. */
 const MAX_USED = 10_000;
 
-export interface OneTimeSealsOptions {
+interface OneTimeSealsOptions {
   readonly store: Pick<Store, "seals" | "oneTimeUses">;
   readonly clock: Pick<WallClock, "now">;
 }

@@ -8,7 +8,7 @@ const CHECK_MS = 60_000;
 
 const SESSION_EXPIRED = "session expired";
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly store: Pick<Store, "onChange">;
   readonly clock: WallClock;
 }

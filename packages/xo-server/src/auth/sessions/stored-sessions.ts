@@ -7,7 +7,7 @@ import type { SecondFactorPolicy } from "../second-factor/second-factor-policy.j
 import type { SessionLimits } from "./session-limits.js";
 import type { Session } from "./session.js";
 
-export interface StoredSessionsOptions {
+interface StoredSessionsOptions {
   readonly store: Pick<Store, "tokens" | "catchUp">;
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly policy: SecondFactorPolicy;

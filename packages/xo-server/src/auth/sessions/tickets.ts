@@ -14,7 +14,7 @@ export const MAX_TICKET_LENGTH = 1_000;
 
 const PURPOSE = "ticket of a WebSocket";
 
-export interface TicketsOptions {
+interface TicketsOptions {
   readonly seals: OneTimeSeals;
   readonly sessions: StoredSessions;
 }

@@ -10,12 +10,12 @@ import type { SecondFactorPolicy } from "../second-factor/second-factor-policy.j
 import type { StoredSessions } from "../sessions/stored-sessions.js";
 import { SignInLog } from "./sign-in-log.js";
 
-export interface SignInParts {
+interface SignInParts {
   readonly sessions: StoredSessions;
   readonly policy: SecondFactorPolicy;
 }
 
-export interface CreatedSignIn {
+interface CreatedSignIn {
   readonly signIn: SignInService;
   readonly providers: ExternalProviders;
   readonly providerSettings: ProviderSettings;

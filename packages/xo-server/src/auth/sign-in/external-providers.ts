@@ -25,7 +25,7 @@ import type {
 /** Responses of SAML that are verified at a time, each in a thread. */
 const MAX_SAML_VERIFICATIONS = 2;
 
-export interface ExternalProvidersOptions
+interface ExternalProvidersOptions
   extends
     Pick<LdapDirectoryOptions, "clock" | "env">,
     Pick<ProviderSignInOptions, "externalUsers" | "sessions" | "log"> {

@@ -5,7 +5,7 @@ import type { Directory } from "../providers/provider.js";
 import type { ExternalProviders } from "./external-providers.js";
 import type { ExternalUsers } from "../users/external-users.js";
 
-export interface PasswordVerifierOptions {
+interface PasswordVerifierOptions {
   readonly store: Pick<Store, "users">;
   readonly externalUsers: ExternalUsers;
   /** Without a directory all passwords are local. */

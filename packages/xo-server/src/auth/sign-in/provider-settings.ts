@@ -4,7 +4,7 @@ import { checkSignIn } from "../../config/check-sign-in.js";
 import type { Config } from "../../config/config.js";
 
 type SignInConfig = Pick<Config, "ldap" | "oidc" | "saml">;
-export type ProviderId = keyof SignInConfig;
+type ProviderId = keyof SignInConfig;
 
 /** Input for a provider; absent members get the defaults of config.yaml. */
 export type LdapInput = Partial<
@@ -22,9 +22,9 @@ interface Inputs {
 }
 
 /** Source of a configuration; config.yaml takes precedence over the database. */
-export type ProviderSource = "config" | "database" | "none";
+type ProviderSource = "config" | "database" | "none";
 
-export interface ProviderState<Id extends ProviderId = ProviderId> {
+interface ProviderState<Id extends ProviderId = ProviderId> {
   readonly source: ProviderSource;
   readonly isEnabled: boolean;
   readonly configuration: SignInConfig[Id];

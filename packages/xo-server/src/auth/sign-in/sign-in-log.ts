@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 
-export interface SignInAttempt {
+interface SignInAttempt {
   readonly address: string;
   /** `password` for local passwords. */
   readonly provider: string;

@@ -14,7 +14,7 @@ const MAX_WAITING_PER_LANE = 100;
 const MAX_WAITING = 1_000;
 
 /** A queue of attempts that are verified one after the other. */
-export interface SignInLane {
+interface SignInLane {
   /** An address, or a name at an address. */
   readonly key: string;
   /**

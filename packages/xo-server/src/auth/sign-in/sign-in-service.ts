@@ -31,7 +31,7 @@ import type { SignInLog } from "./sign-in-log.js";
 import { findTotpStep } from "../second-factor/totp.js";
 import { KeyedMutex } from "./keyed-mutex.js";
 
-export interface SignInServiceOptions {
+interface SignInServiceOptions {
   readonly store: Pick<Store, "users" | "tokens" | "onChange">;
   readonly sessions: StoredSessions;
   readonly policy: SecondFactorPolicy;

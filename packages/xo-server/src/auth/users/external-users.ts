@@ -11,7 +11,7 @@ import { syncGroups } from "./sync-groups.js";
 /** Users that are compared before the event loop is yielded. */
 const USERS_PER_TURN = 500;
 
-export interface ExternalUsersOptions {
+interface ExternalUsersOptions {
   readonly store: Pick<Store, "users" | "groups">;
   readonly logger: Logger;
 }

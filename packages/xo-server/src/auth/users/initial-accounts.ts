@@ -9,7 +9,7 @@ import { builtInRoles } from "../../rights/built-in-roles.js";
 
 const ADMIN = "admin";
 
-export interface InitialAccountsOptions {
+interface InitialAccountsOptions {
   readonly logger: Logger;
   readonly policy: PasswordPolicy;
   /** File for a generated password, mode 0600; undefined: it is logged. */

@@ -1,7 +1,7 @@
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../../log/logger.js";
 
-export interface GroupSync {
+interface GroupSync {
   readonly userId: string;
   /** Only groups of this provider are changed. */
   readonly provider: string;

@@ -11,12 +11,12 @@ import {
 import type { SecondFactorPolicy } from "../second-factor/second-factor-policy.js";
 import { toPublicUser, type PublicUser } from "./public-user.js";
 
-export type AccountStore = Pick<
+type AccountStore = Pick<
   Store,
   "users" | "groups" | "roles" | "grants" | "privileges"
 >;
 
-export interface AccountSources {
+interface AccountSources {
   readonly store: AccountStore;
   readonly secondFactors: SecondFactorPolicy;
 }

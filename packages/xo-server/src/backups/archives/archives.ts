@@ -13,7 +13,7 @@ import {
   type Archive,
 } from "./archive.js";
 
-export interface ArchivesOptions {
+interface ArchivesOptions {
   readonly store: Pick<Store, "backupArchives">;
   readonly repositories: Pick<
     Repositories,

@@ -16,11 +16,11 @@ export interface SelectedVm {
   readonly object: ViewObject | undefined;
 }
 
-export interface ExcludedVm extends SelectedVm {
+interface ExcludedVm extends SelectedVm {
   readonly reason: string;
 }
 
-export interface Selection {
+interface Selection {
   readonly vms: readonly SelectedVm[];
   readonly excluded: readonly ExcludedVm[];
 }

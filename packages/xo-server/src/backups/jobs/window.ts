@@ -1,7 +1,7 @@
 import { LocalDays } from "../../jobs/retention.js";
 
 /** Times of the day, `22:00`. */
-export interface Window {
+interface Window {
   readonly from: string;
   readonly to: string;
 }

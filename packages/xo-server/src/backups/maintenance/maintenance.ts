@@ -20,7 +20,7 @@ import {
 } from "../repositories/verification.js";
 import { ownedSignal } from "../../tasks/owned-signal.js";
 
-export interface RepositoryMaintenanceOptions {
+interface RepositoryMaintenanceOptions {
   readonly repositories: Repositories;
   readonly archives: Pick<Archives, "refresh" | "isCurrent" | "list">;
   readonly tasks: Pick<Tasks, "run">;

@@ -6,7 +6,7 @@ import type { MirrorProperty } from "../mirror/mirror-index.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { RepositoryRecord } from "../repositories/repository-record.js";
 
-export interface RepairParts {
+interface RepairParts {
   readonly repositories: Pick<Repositories, "all" | "get" | "accessOf" | "run">;
   readonly archives: Pick<Archives, "list">;
   readonly logger: Pick<Logger, "warn">;

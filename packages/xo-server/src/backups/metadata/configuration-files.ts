@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 /** The configuration in an encrypted file, which a worker reads. */
-export interface ConfigurationFile {
+interface ConfigurationFile {
   readonly path: string;
   /** Opens the file. It is stored in the backup, whose repository is encrypted too. */
   readonly passphrase: string;
   remove(): Promise<void>;
 }
 
-export interface ConfigurationFilesOptions {
+interface ConfigurationFilesOptions {
   readonly store: Pick<Store, "exportConfiguration">;
   /** Its files are removed at the start. */
   readonly folder: string;

@@ -15,7 +15,7 @@ export interface MetadataSource extends RunItem {
   read<T>(work: TaskContext, use: (input: FileInput) => Promise<T>): Promise<T>;
 }
 
-export interface FileInput {
+interface FileInput {
   readonly disk: BackupDisk;
   /** Secrets of the manifest that are not part of the index. */
   readonly secrets?: Readonly<Record<string, string>>;

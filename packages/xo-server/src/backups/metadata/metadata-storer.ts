@@ -12,7 +12,7 @@ import type { MetadataKindParts } from "./metadata-parts.js";
 import type { MetadataSource } from "./metadata-source.js";
 import { ownedSignal } from "../../tasks/owned-signal.js";
 
-export interface MetadataRun {
+interface MetadataRun {
   readonly run: KindRun;
   readonly settings: MetadataBody;
   readonly timezone: string | undefined;

@@ -10,12 +10,12 @@ import { CONFIGURATION } from "./configuration-source.js";
 import { DATABASE_FILE, DATABASE_PATH } from "./pool-source.js";
 
 /** A backup in a repository. */
-export interface MetadataBackup {
+interface MetadataBackup {
   readonly repository: string;
   readonly backup: string;
 }
 
-export interface DatabaseRestore extends MetadataBackup {
+interface DatabaseRestore extends MetadataBackup {
   /** Whether XAPI only checks that the database can be restored. */
   readonly dryRun: boolean;
 }

@@ -18,7 +18,7 @@ import {
 } from "./mirror-index.js";
 import { ownedSignal } from "../../tasks/owned-signal.js";
 
-export interface MirrorTargetOptions {
+interface MirrorTargetOptions {
   /** Id of the target. */
   readonly id: string;
   /** Id of the source repository. */

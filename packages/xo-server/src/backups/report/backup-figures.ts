@@ -7,13 +7,13 @@ import type { BackupCoverage } from "./coverage.js";
 export type BackupFigure = "failed" | "mismatches" | "unprotected" | "days";
 
 /** A figure, and the names that explain it. */
-export interface FigureOf {
+interface FigureOf {
   /** NaN: there are no backup jobs. */
   readonly value: number;
   readonly text?: string;
 }
 
-export interface BackupFiguresOptions {
+interface BackupFiguresOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns">;
   readonly coverage: Pick<BackupCoverage, "read">;
   readonly clock: Pick<WallClock, "now">;

@@ -11,7 +11,7 @@ import {
 type Settings = Readonly<Record<string, unknown>>;
 
 /** A backup job in the form of Xen Orchestra's API. */
-export interface ContractJob {
+interface ContractJob {
   readonly id: string;
   readonly type: "backup";
   readonly name: string;

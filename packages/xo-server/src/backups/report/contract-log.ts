@@ -7,7 +7,7 @@ import type {
 import type { ItemLogEntry, ItemRunBody } from "./item-log.js";
 
 /** A run, or a part of it, in the form of Xen Orchestra's API. Times in ms since the epoch. */
-export interface ContractLog {
+interface ContractLog {
   readonly id: string;
   readonly message: string;
   readonly start: number;

@@ -7,7 +7,7 @@ import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
 type Settings = Readonly<Record<string, unknown>>;
 
 /** A metadata backup job in the form of Xen Orchestra's API. */
-export interface ContractMetadataJob {
+interface ContractMetadataJob {
   readonly id: string;
   readonly type: "metadataBackup";
   readonly name: string;

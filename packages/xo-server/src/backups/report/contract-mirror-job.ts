@@ -11,7 +11,7 @@ import {
 type Settings = Readonly<Record<string, unknown>>;
 
 /** A mirror job in the form of Xen Orchestra's API. */
-export interface ContractMirrorJob {
+interface ContractMirrorJob {
   readonly id: string;
   readonly type: "mirrorBackup";
   readonly name: string;
@@ -26,7 +26,7 @@ export interface ContractMirrorJob {
 }
 
 /** What a client of Xen Orchestra sends to create or change a job. */
-export interface ContractMirrorInput {
+interface ContractMirrorInput {
   readonly mode: "full" | "delta";
   readonly sourceRemote: string;
   readonly remotes: object;

@@ -8,7 +8,7 @@ import type { Archives } from "../archives/archives.js";
 import { DEFAULT_EXCLUDED_TAGS, selectVms } from "../jobs/vm-selection.js";
 
 /** A VM, and the jobs that back it up. */
-export interface CoveredVm {
+interface CoveredVm {
   readonly vm: string;
   readonly name: string;
   /** Ids of the jobs. */
@@ -30,7 +30,7 @@ export interface Coverage {
   }[];
 }
 
-export interface CoverageOptions {
+interface CoverageOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;

@@ -31,7 +31,7 @@ export interface ItemLogEntry {
   readonly error?: object;
 }
 
-export type ItemType = "pool" | "configuration" | "VM";
+type ItemType = "pool" | "configuration" | "VM";
 
 /** The stored result of a run. Sizes in bytes. */
 export interface ItemRunBody {

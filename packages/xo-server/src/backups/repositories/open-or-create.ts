@@ -10,7 +10,7 @@ import type { RepositoryCredentials } from "./repository-input.js";
 import type { Workers } from "./workers.js";
 
 /** A repository that was opened, or created. Only a new one has a recovery sheet. */
-export type Opened = OpenResult & Partial<CreateResult>;
+type Opened = OpenResult & Partial<CreateResult>;
 
 /** @throws XoError BACKUP_REPOSITORY_*, ABORTED */
 export async function openOrCreate(

@@ -8,7 +8,7 @@ const MAX_GROWTH = 400;
 const DAY_MS = 86_400_000;
 
 /** Why a repository could not be used at the last attempt. */
-export interface RepositoryProblem {
+interface RepositoryProblem {
   readonly code: string;
   readonly message: string;
   /** `repository` (name) and `reason`, for clients that have texts of their own. */
@@ -18,7 +18,7 @@ export interface RepositoryProblem {
 }
 
 /** The last garbage collection. Times in milliseconds since the epoch. */
-export interface GarbageCollection {
+interface GarbageCollection {
   readonly startedAt: number;
   /** Absent: it is running, or was interrupted. */
   readonly endedAt?: number;
@@ -30,7 +30,7 @@ export interface GarbageCollection {
 }
 
 /** A test of a backup. Times in milliseconds. */
-export interface RestoreTest {
+interface RestoreTest {
   /** Id of the backup in the repository. */
   readonly backup: string;
   /** Time of its end, since the epoch. */

@@ -13,7 +13,7 @@ import {
 } from "./s3-url.js";
 
 /** A storage without secrets. */
-export type PublicLocation =
+type PublicLocation =
   | Extract<StorageLocation, { type: "folder" }>
   | PublicS3Location;
 

@@ -9,7 +9,7 @@ export type PublicS3Location = Omit<
 >;
 
 /** The parts of the URL of a bucket. */
-export interface S3UrlParts {
+interface S3UrlParts {
   /** The stored and displayed URL, in the form of Xen Orchestra, without the secret key. */
   readonly url: string;
   /** Its access key is empty if the URL has none. */

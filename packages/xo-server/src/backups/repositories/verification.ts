@@ -28,7 +28,7 @@ export interface Verification {
   readonly repaired?: number;
 }
 
-export type VerificationStatus = "verified" | "damaged" | "none";
+type VerificationStatus = "verified" | "damaged" | "none";
 
 const MAX_FINDINGS = 100;
 

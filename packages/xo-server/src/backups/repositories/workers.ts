@@ -8,7 +8,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { generateKeyPairSync } from "node:crypto";
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly clock: WallClock;
   /** Workers that read or write data of disks, at the same time. */
   readonly maxWorkers: number;

@@ -21,7 +21,7 @@ const MAX_ERROR = 1_000;
 
 type Answer = Pick<RestoreTestReport, "success" | "error">;
 
-export interface GuestParts {
+interface GuestParts {
   readonly clock: WallClock;
   readonly signal: AbortSignal;
   /** In milliseconds. */

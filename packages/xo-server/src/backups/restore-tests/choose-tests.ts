@@ -16,13 +16,13 @@ export interface ChosenTest {
   readonly lastTest?: number | undefined;
 }
 
-export interface NotTested {
+interface NotTested {
   readonly vm: string;
   readonly name: string;
   readonly reason: string;
 }
 
-export interface TestChoice {
+interface TestChoice {
   readonly tests: readonly ChosenTest[];
   readonly skipped: readonly NotTested[];
 }

@@ -5,7 +5,7 @@ import { ignoreInvalidHandle } from "../../vms/rollback.js";
 import { dropUnattached } from "../restore/restore-disks.js";
 
 /** What a restore test has created in a pool. */
-export interface CreatedByTest {
+interface CreatedByTest {
   /** The name of the VM and of its network. */
   readonly token: string;
   /** The VM, if it is known; it may no longer exist. */

@@ -33,7 +33,7 @@ import {
 } from "./test-log.js";
 import { stepsOf, withPrefix } from "./with-prefix.js";
 
-export interface RestoreTestKindParts
+interface RestoreTestKindParts
   extends ChooseParts, Omit<RestoreTestContext, "check" | "signal" | "now"> {
   readonly archives: Archives;
   readonly repositories: RestoreTestContext["repositories"];
@@ -42,7 +42,7 @@ export interface RestoreTestKindParts
 }
 
 /** What a run would do now. */
-export interface RestoreTestPlan {
+interface RestoreTestPlan {
   readonly total: number;
   /** At most 100. */
   readonly tests: readonly {

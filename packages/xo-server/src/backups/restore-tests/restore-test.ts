@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 /** Parameters of a restore test. Ids are those that clients use. */
-export interface RestoreTestSpec {
+interface RestoreTestSpec {
   /** `<repository>/<backup>` */
   readonly id: string;
   /** SR of the disks; the VM is started in its pool. */

@@ -6,7 +6,7 @@ import { RESTORE_TEST } from "../jobs/vm-selection.js";
 import { removeTest } from "./remove-test.js";
 import { TEST_NAMES } from "./restore-test.js";
 
-export interface SweepTestsParts {
+interface SweepTestsParts {
   readonly store: Pick<Store, "tasks">;
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;

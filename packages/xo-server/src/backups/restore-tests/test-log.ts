@@ -14,7 +14,7 @@ export interface TestLogEntry {
   readonly error?: object;
 }
 
-export interface TestLogDetails extends Pick<
+interface TestLogDetails extends Pick<
   RestoreTestReport,
   "method" | "bootMs" | "hasScreenshot"
 > {

@@ -6,7 +6,7 @@ import type { DiskParts } from "./restore-disks.js";
 import type { RestoreProgress } from "./restore-progress.js";
 import { ownedSignal } from "../../tasks/owned-signal.js";
 
-export interface DiskUploaderOptions {
+interface DiskUploaderOptions {
   readonly xapi: Xapi;
   readonly repositories: Pick<Repositories, "run">;
   readonly repository: string;

@@ -3,7 +3,7 @@ import type { ExportOperation, RestoreOperation } from "@xo-server/backup";
 import type { Source, TransferTask } from "../../transfers/transfer.js";
 import type { Repositories } from "../repositories/repositories.js";
 
-export interface DownloadRequest {
+interface DownloadRequest {
   readonly repository: string;
   /** An operation whose target is a pipe. */
   readonly operation: RestoreOperation | ExportOperation;

@@ -24,7 +24,7 @@ export interface PreparedRestore {
   readonly keepsMacs: boolean;
 }
 
-export interface PrepareParts {
+interface PrepareParts {
   readonly repositories: Pick<Repositories, "run">;
   readonly objects: PoolObjects;
   /** Checks the rights of the caller. */

@@ -5,7 +5,7 @@ import { dropTask } from "../../tasks/drop-task.js";
 import { withStreamTask } from "../../transfers/xapi-streams.js";
 import type { Repositories } from "../repositories/repositories.js";
 
-export interface DiskUpload {
+interface DiskUpload {
   readonly repository: string;
   readonly backup: string;
   /** Name of the disk in the backup. */

@@ -2,7 +2,7 @@ import type { Ref } from "@xo-server/model";
 import type { TaskContext } from "../../tasks/task-context.js";
 
 /** A disk that is being restored. */
-export interface DiskStep {
+interface DiskStep {
   readonly vdi: Ref;
   /** Whether all data was written. */
   readonly isWhole: boolean;

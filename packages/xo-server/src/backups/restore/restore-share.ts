@@ -8,7 +8,7 @@ import {
 import { markSet } from "../../vms/limits/set-mark.js";
 import type { VmPlan } from "./restore-plan.js";
 
-export interface RestoreShare {
+interface RestoreShare {
   release(): Promise<void>;
   /**
    * To be called when the VM is restored: adds it to its resource set, and grants

@@ -8,10 +8,7 @@ import { exists, restoreDisks, type DiskParts } from "./restore-disks.js";
 import type { RestoreJournal } from "./restore-journal.js";
 import type { PlannedVif, VmPlan } from "./restore-plan.js";
 
-export interface VmRestoreParts extends Pick<
-  DiskParts,
-  "srOf" | "baseOf" | "upload"
-> {
+interface VmRestoreParts extends Pick<DiskParts, "srOf" | "baseOf" | "upload"> {
   readonly xapi: Xapi;
   /** Calls of this client are not cancelled with the task. */
   readonly cleanupXapi: Xapi;

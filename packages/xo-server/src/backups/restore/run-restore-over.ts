@@ -25,7 +25,7 @@ export interface OverRequest {
   readonly disks?: readonly string[] | undefined;
 }
 
-export interface OverContext extends RestoreContext {
+interface OverContext extends RestoreContext {
   /**
    * Runs a restore within the resource set of the VM. Absent: resource sets do not
    * limit it.

@@ -36,7 +36,7 @@ export interface RestoreContext extends Pick<
   readonly shares?: RestoreShares;
 }
 
-export interface RestoredVm {
+interface RestoredVm {
   readonly id: string;
   readonly ref: Ref;
   readonly prepared: PreparedRestore;

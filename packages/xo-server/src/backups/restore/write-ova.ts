@@ -4,7 +4,7 @@ import { emptyValue, structOf, toXmlValue } from "./xapi-value.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface Ova {
+interface Ova {
   /** Text of the file ova.xml. */
   readonly text: string;
   /** Ids of the disks in the text, by their names in the backup. */

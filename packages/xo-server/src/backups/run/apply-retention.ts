@@ -1,7 +1,7 @@
 import { toDelete, type Retention } from "../../jobs/retention.js";
 import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
 
-export interface RetentionRequest {
+interface RetentionRequest {
   readonly job: string;
   /** Only backups of this schedule; undefined: of the job. */
   readonly schedule: string | undefined;

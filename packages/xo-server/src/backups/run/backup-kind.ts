@@ -31,7 +31,7 @@ import { textOf } from "./xapi-objects.js";
 import { VmBackup } from "./vm-backup.js";
 import { VM_STEP, type VmRunState } from "./vm-state.js";
 
-export interface BackupKindParts {
+interface BackupKindParts {
   readonly store: Pick<Store, "schedules">;
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;

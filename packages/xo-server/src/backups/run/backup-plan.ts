@@ -11,7 +11,7 @@ import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
 import { checkVm } from "./vm-checks.js";
 import { readVm } from "./vm-records.js";
 
-export interface PlannedDisk {
+interface PlannedDisk {
   readonly vdi: string;
   readonly name: string;
   /** Bytes. */
@@ -21,7 +21,7 @@ export interface PlannedDisk {
   readonly reasons?: readonly string[];
 }
 
-export interface PlannedVm {
+interface PlannedVm {
   readonly vm: string;
   readonly name: string;
   readonly snapshot?: string;

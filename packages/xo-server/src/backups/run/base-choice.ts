@@ -16,7 +16,7 @@ export interface BaseChoice {
   readonly incrementals: number;
 }
 
-export interface BaseRequest {
+interface BaseRequest {
   readonly job: string;
   readonly run: string;
   readonly vm: string;

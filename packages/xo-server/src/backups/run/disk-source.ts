@@ -13,13 +13,7 @@ import type { SnapshotDisk } from "./vm-snapshots.js";
 import type { VmDisk } from "./vm-records.js";
 
 /** How a disk is read. */
-export type SourceKind =
-  | "nbd-changed"
-  | "vhd-delta"
-  | "nbd"
-  | "vhd"
-  | "raw"
-  | "xva";
+type SourceKind = "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw" | "xva";
 
 /** The source from which a worker reads a disk. */
 export interface DiskSource {
@@ -85,7 +79,7 @@ export async function chooseSource(
 }
 
 /** Disks that could not be read from the chosen source. */
-export interface Replacement {
+interface Replacement {
   /** The snapshot of the VM. */
   readonly vm: Ref;
   readonly reason: string;

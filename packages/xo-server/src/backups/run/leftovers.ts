@@ -12,7 +12,7 @@ import { readMarks, runOfName, type Marks } from "./marks.js";
 import { deleteDisk, deleteSnapshot, readIfThere } from "./vm-snapshots.js";
 import { read, textOf, type XapiRecord } from "./xapi-objects.js";
 
-export interface LeftoversOptions {
+interface LeftoversOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns" | "backupRepositories">;
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;

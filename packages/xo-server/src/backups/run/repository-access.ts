@@ -6,13 +6,13 @@ import type {
 import type { ItemLogEntry } from "../report/item-log.js";
 
 /** The part of a repository that a run uses. */
-export interface TargetRepository {
+interface TargetRepository {
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly signal?: AbortSignal;
   /** Figures of the operation, at most twice a second. */
   readonly onProgress?: (figures: Readonly<Record<string, number>>) => void;

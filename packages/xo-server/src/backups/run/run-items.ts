@@ -21,7 +21,7 @@ export type ItemResult = Pick<
   "repositories" | "warnings" | "error" | "reason"
 >;
 
-export interface ItemRunOptions<T extends RunItem> {
+interface ItemRunOptions<T extends RunItem> {
   readonly clock: Pick<WallClock, "now">;
   readonly concurrency: number;
   readonly isStopping: () => boolean;

@@ -15,7 +15,7 @@ import {
   type SnapshotDisk,
 } from "./vm-snapshots.js";
 
-export interface SettleSnapshotsOptions {
+interface SettleSnapshotsOptions {
   readonly job: string;
   /** The run that has just backed up the VM. */
   readonly run: string;

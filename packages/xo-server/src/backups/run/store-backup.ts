@@ -49,7 +49,7 @@ export interface StoreResult {
 }
 
 /** A disk, and its source. */
-export interface Planned {
+interface Planned {
   readonly disk: VmDisk;
   readonly request: SourceRequest;
   readonly source: DiskSource;

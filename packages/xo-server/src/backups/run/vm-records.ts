@@ -13,7 +13,7 @@ import {
 } from "./xapi-objects.js";
 
 /** Records as XAPI returns them, by reference; a restore creates the VM from them. */
-export interface VmRecords {
+interface VmRecords {
   readonly VM: XapiRecord;
   readonly VBDs: Readonly<Record<Ref, XapiRecord>>;
   readonly VDIs: Readonly<Record<Ref, XapiRecord>>;

@@ -20,7 +20,7 @@ import { readSnapshotDisks, type BackupSnapshot } from "./vm-snapshots.js";
 import type { VmRunState } from "./vm-state.js";
 
 /** The VM, and the state of its backup in this run. */
-export interface TransferredVm {
+interface TransferredVm {
   readonly vm: string;
   readonly work: TaskContext;
   readonly state: () => VmRunState;

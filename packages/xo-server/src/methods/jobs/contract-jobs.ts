@@ -90,7 +90,7 @@ export const vmRunParts = {
 };
 
 /** How clients of Xen Orchestra see a job type. */
-export interface ContractJobType<Input, Body> {
+interface ContractJobType<Input, Body> {
   readonly type: JobType;
   /** Name of the type in errors. */
   readonly name: string;

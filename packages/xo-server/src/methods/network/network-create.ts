@@ -37,7 +37,7 @@ export async function createNetwork(
   return ref;
 }
 
-export interface NewVlan {
+interface NewVlan {
   /** PIF that carries the VLAN, of any host. */
   readonly trunk: Ref;
   readonly network: Ref;
@@ -65,7 +65,7 @@ export async function createVlan(
   }
 }
 
-export interface NewBond {
+interface NewBond {
   /** PIFs of one host. */
   readonly members: readonly PoolObject[];
   readonly network: Ref;

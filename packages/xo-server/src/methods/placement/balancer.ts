@@ -23,7 +23,7 @@ import {
 import { actionRoute, idOf } from "../definition/on-object.js";
 import type { Action } from "../../rights/actions.js";
 
-export interface BalancerMethodParts {
+interface BalancerMethodParts {
   readonly balancer: Balancer;
   readonly catalog: Pick<Catalog, "get" | "poolOf" | "follow">;
 }

@@ -67,7 +67,7 @@ const diskCreate = defineOperation({
   },
 });
 
-export interface EmptyDisk {
+interface EmptyDisk {
   readonly name_label: string;
   /** Bytes. */
   readonly virtual_size: number;

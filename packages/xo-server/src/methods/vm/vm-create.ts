@@ -41,7 +41,7 @@ const route = {
   },
 } as const;
 
-export interface VmCreateOptions {
+interface VmCreateOptions {
   readonly sets?: ResourceSetAccess | undefined;
   readonly tasks?: Pick<Tasks, "run"> | undefined;
 }

@@ -24,7 +24,7 @@ export interface CreatedVm {
 }
 
 /** Options that are not part of the plan. */
-export interface CreateVmOptions {
+interface CreateVmOptions {
   readonly rollback: Rollback;
   /** Calls for its settings, computed from the record of the clone. */
   readonly toSettings: (vm: VmRecord) => readonly Call[];

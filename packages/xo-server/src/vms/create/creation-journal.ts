@@ -62,7 +62,7 @@ export class VmCreationJournal {
 }
 
 /** Outcome of an interrupted creation of a VM. */
-export interface RecoveredCreation {
+interface RecoveredCreation {
   readonly name: string;
   /** Id of a complete VM. */
   readonly id?: string;

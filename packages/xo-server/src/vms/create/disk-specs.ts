@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { toBytes } from "../parameters/byte-size.js";
 
 /** A disk as clients of Xen Orchestra send it, which use several names for the same property. */
-export interface DiskParameter {
+interface DiskParameter {
   readonly userdevice?: string | number;
   readonly destroy?: boolean;
   readonly name_label?: string;
@@ -14,7 +14,7 @@ export interface DiskParameter {
 }
 
 /** Specification of one disk of a new VM. */
-export interface DiskSpec {
+interface DiskSpec {
   /**
    * Position of a template disk to change, or of a disk to add; absent: a disk
    * is added at the first free position.

@@ -46,7 +46,7 @@ export interface NewVmVif {
   readonly ipv6: readonly string[] | undefined;
 }
 
-export type Installation =
+type Installation =
   | { readonly method: "cdrom"; readonly image: Ref }
   | { readonly method: "network"; readonly repository: string };
 

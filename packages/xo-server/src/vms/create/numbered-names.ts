@@ -6,7 +6,7 @@ export interface Numbered {
   readonly index: number;
 }
 
-export interface NameRequest {
+interface NameRequest {
   readonly names?: readonly string[] | undefined;
   readonly name_label?: string | undefined;
   readonly count?: number | undefined;

@@ -5,7 +5,7 @@ import type { CreatedVm } from "./create-vm.js";
 import { isHandleInvalid } from "../rollback.js";
 import { isRunning, isSet, readRecord } from "../xapi-records.js";
 
-export interface PollOptions {
+interface PollOptions {
   readonly intervalMs: number;
   readonly timeoutMs: number;
 }

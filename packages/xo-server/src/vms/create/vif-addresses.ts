@@ -2,7 +2,7 @@ import type { NewVmVif } from "./new-vm.js";
 import type { AssignedAddress } from "../limits/resource-sets.js";
 import type { Rollback } from "../rollback.js";
 
-export interface AssignVifAddressesOptions {
+interface AssignVifAddressesOptions {
   /** @param network id of the network of a VIF */
   readonly assign: (network: string) => Promise<AssignedAddress | undefined>;
   readonly rollback: Pick<Rollback, "add">;

@@ -8,7 +8,7 @@ import { isRunning, readVbds, readRecord } from "../xapi-records.js";
 /** The device where guests expect a CD. */
 const USUAL_POSITION = "3";
 
-export interface InsertOptions {
+interface InsertOptions {
   /** Whether an inserted image is ejected. */
   readonly force: boolean;
   /** Removes a CD drive that had to be added. */

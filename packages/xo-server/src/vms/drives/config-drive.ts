@@ -44,7 +44,7 @@ export function writeConfigImage(
   return writeFatImage(files, { label: LABEL, serial });
 }
 
-export interface ConfigDriveParts {
+interface ConfigDriveParts {
   readonly xapi: Xapi;
   readonly vm: { readonly ref: Ref; readonly uuid: string };
   readonly sr: Ref;

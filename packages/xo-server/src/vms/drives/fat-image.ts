@@ -2,12 +2,12 @@
  * A file in the root folder, with an ASCII name. Up to 13 characters fit into one
  * entry of a long name.
  */
-export interface FatFile {
+interface FatFile {
   readonly name: string;
   readonly content: Buffer;
 }
 
-export interface FatOptions {
+interface FatOptions {
   readonly label: string;
   /** Seeds the serial number of the volume. */
   readonly serial: number;

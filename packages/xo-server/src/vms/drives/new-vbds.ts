@@ -3,7 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import { retryWhileInUse } from "../../transfers/retry-while-in-use.js";
 import type { Rollback } from "../rollback.js";
 
-export interface NewVmDisk {
+interface NewVmDisk {
   readonly sr: Ref;
   /** Bytes. */
   readonly size: number;
@@ -43,7 +43,7 @@ export async function createDisk(
   return vdi;
 }
 
-export interface NewVbd {
+interface NewVbd {
   readonly vm: Ref;
   /** Absent: an empty CD drive. */
   readonly vdi?: Ref;
@@ -75,7 +75,7 @@ export async function createVbd(
   return (await xapi.callAsync("VBD.create", [record])) as Ref;
 }
 
-export interface NewInterface {
+interface NewInterface {
   readonly vm: Ref;
   readonly network: Ref;
   readonly device: string;

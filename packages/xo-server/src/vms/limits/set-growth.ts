@@ -136,7 +136,7 @@ export function growthOfRevert(
 }
 
 /** The caller, and the resource sets. */
-export interface GrowthContext extends Pick<HandlerContext, "user"> {
+interface GrowthContext extends Pick<HandlerContext, "user"> {
   readonly objects: Pick<PoolObjects, "find">;
   readonly services: { readonly resourceSets: ResourceSetAccess };
 }
@@ -192,7 +192,7 @@ export async function withDiskGrowth<T>(
 }
 
 /** `converted`: a template becomes the VM, so its disks are already counted. */
-export type CopyKind = "vm" | "template" | "converted";
+type CopyKind = "vm" | "template" | "converted";
 
 /**
  * Runs code that creates a VM from another VM of a resource set. The copy is

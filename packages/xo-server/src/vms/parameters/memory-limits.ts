@@ -9,7 +9,7 @@ export interface MemoryLimits {
 }
 
 /** Bytes. */
-export interface MemoryChange {
+interface MemoryChange {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly staticMax?: number | undefined;

@@ -16,7 +16,7 @@ export interface SrProbe {
   readonly more: readonly string[];
 }
 
-export interface SrKind {
+interface SrKind {
   readonly id: keyof Messages["actions"]["newSr"]["kinds"];
   readonly method: string;
   readonly fields: readonly SrField[];
@@ -96,7 +96,7 @@ export const srKinds: readonly SrKind[] = [
   },
 ];
 
-export type SrValues = Readonly<Partial<Record<SrField, string>>>;
+type SrValues = Readonly<Partial<Record<SrField, string>>>;
 
 /** Parameters of a probe: those of the kind, and its fields that are filled in. */
 export function probeParameters(

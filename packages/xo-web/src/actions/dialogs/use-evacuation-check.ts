@@ -2,7 +2,7 @@ import { shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../../live/use-server.js";
 import type { StuckVm } from "../plan/evacuation-refusal.js";
 
-export interface EvacuationCheck {
+interface EvacuationCheck {
   /** VMs that cannot be migrated to another host; empty unless `ready`. */
   readonly value: Readonly<ShallowRef<readonly StuckVm[]>>;
   readonly state: Readonly<ShallowRef<"checking" | "ready" | "unchecked">>;

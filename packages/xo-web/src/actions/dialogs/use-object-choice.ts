@@ -4,7 +4,7 @@ import { useObjects } from "../../live/use-window.js";
 import { useNames } from "../../objects/use-name.js";
 import type { Pool } from "../../objects/infrastructure.js";
 
-export interface ObjectChoiceOptions {
+interface ObjectChoiceOptions {
   readonly type: string;
   readonly filter?: string | undefined;
   /** Of disks: only those on SRs that match. */
@@ -17,7 +17,7 @@ export interface ObjectChoiceOptions {
   readonly defaultOf?: string | undefined;
 }
 
-export interface ObjectOption {
+interface ObjectOption {
   readonly value: string;
   readonly label: string;
 }

@@ -89,7 +89,7 @@ function firstOf(field: Field & { readonly kind: "choice" }): Json {
   return field.options[0]?.id ?? null;
 }
 
-export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
+type FieldProblem = "missing" | "tooSmall" | "tooLarge";
 
 /**
  * Problem of the value of a field.

@@ -8,7 +8,7 @@ import type { ObjectRow } from "../../api/object-row.js";
 import type { ActionForm, Values } from "./action-form.js";
 
 export type ActionName = keyof Messages["actions"]["names"];
-export type ActionGroup = keyof Messages["actions"]["groups"];
+type ActionGroup = keyof Messages["actions"]["groups"];
 
 /** One operation of the server on one object. */
 export interface OperationCall {
@@ -52,7 +52,7 @@ const MAX_SKIPPED_NAMES = 3;
  * @param results of the server, in the order of the objects; undefined for a bulk
  *   operation
  */
-export type Undo = (
+type Undo = (
   done: readonly ObjectRow[],
   results: readonly Json[] | undefined,
 ) => readonly Step[] | undefined;
@@ -62,7 +62,7 @@ export interface Localization {
   readonly formats: Formats;
 }
 
-export interface ActionContext extends Localization {
+interface ActionContext extends Localization {
   readonly call: Call;
   /** Goes to another page. */
   readonly go: (path: string) => void;

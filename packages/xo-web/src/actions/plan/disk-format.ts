@@ -1,7 +1,7 @@
 /** Bytes that determine the format: the volume descriptor of an ISO is at 32 KiB. */
 const HEAD_BYTES = 0x8006;
 
-export type DiskFormat =
+type DiskFormat =
   | { readonly type: "vhd" | "iso" | "raw" }
   /** Name of a format that cannot be imported as a disk; undefined: the file is empty. */
   | { readonly type: "unsupported"; readonly format: string | undefined };

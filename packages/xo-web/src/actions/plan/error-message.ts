@@ -105,7 +105,7 @@ function reasonOf({
     : message;
 }
 
-export interface Failure {
+interface Failure {
   readonly code?: string;
   readonly message: string;
   readonly data?: unknown;

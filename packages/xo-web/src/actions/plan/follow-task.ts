@@ -2,7 +2,7 @@ import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
 import { textOf } from "./text-of.js";
 
-export interface TaskCounts {
+interface TaskCounts {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -24,7 +24,7 @@ export interface BulkOutcome {
 type TaskProperties = Readonly<Record<string, Json>>;
 
 /** A task that is about to start, known only by its properties. */
-export interface ExpectedTask {
+interface ExpectedTask {
   readonly begun: Promise<void>;
   /** Resolves with the task when it has ended. */
   readonly ended: Promise<Readonly<Record<string, Json>>>;

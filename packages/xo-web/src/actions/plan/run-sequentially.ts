@@ -7,7 +7,7 @@ import { textOf } from "./text-of.js";
 /** If a download has not started after this time, in ms, the browser has blocked it. */
 const START_MS = 120_000;
 
-export interface SequentialTransfers {
+interface SequentialTransfers {
   readonly call: Call;
   readonly follower: Pick<TaskFollower, "expect">;
   readonly setTimeout?: (run: () => void, ms: number) => unknown;

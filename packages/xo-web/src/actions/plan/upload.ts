@@ -5,7 +5,7 @@ import type { Toasts } from "../../toasts/use-toasts.js";
 import type { Localization } from "./action.js";
 import { errorMessage } from "./error-message.js";
 
-export interface Upload {
+interface Upload {
   readonly call: Call;
   readonly toasts: Pick<Toasts, "show">;
   readonly localization: () => Localization;

@@ -20,7 +20,7 @@ export interface VmwareVm {
 }
 
 /** An item of CheckList. */
-export interface VmOption {
+interface VmOption {
   readonly id: string;
   readonly label: string;
   readonly hint: string;
@@ -73,7 +73,7 @@ export function networksOf(
   return [...new Set(names)].toSorted((a, b) => a.localeCompare(b));
 }
 
-export interface VmwareOrder {
+interface VmwareOrder {
   readonly call: Call;
   readonly toasts: Pick<Toasts, "show">;
   readonly localization: () => Localization;

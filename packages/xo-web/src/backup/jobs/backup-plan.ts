@@ -10,7 +10,7 @@ export interface BackupPlan {
   }[];
 }
 
-export interface PlannedVm {
+interface PlannedVm {
   readonly vm: string;
   readonly name: string;
   /** Why it would not be backed up. */
@@ -27,7 +27,7 @@ export interface PlannedVm {
   }[];
 }
 
-export interface PlannedDisk {
+interface PlannedDisk {
   readonly vdi: string;
   readonly name: string;
   readonly size: number;

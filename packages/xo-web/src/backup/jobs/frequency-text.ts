@@ -2,7 +2,7 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { fromCron, type Frequency } from "./frequency.js";
 
-export interface FrequencyLocalization {
+interface FrequencyLocalization {
   readonly texts: Messages["backup"]["jobs"];
   readonly formats: Formats;
 }

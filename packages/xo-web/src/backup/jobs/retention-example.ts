@@ -5,7 +5,7 @@ import {
 } from "../job.js";
 
 /** A backup that would be kept. */
-export interface KeptBackup {
+interface KeptBackup {
   /** Milliseconds since the epoch. */
   readonly time: number;
   /** The rules that keep it. */

@@ -7,10 +7,7 @@ type InputErrorsOf<Field extends string, InputError extends string> = Readonly<
   Partial<Record<Field, InputError | undefined>>
 >;
 
-export interface FormInputErrors<
-  Field extends string,
-  InputError extends string,
-> {
+interface FormInputErrors<Field extends string, InputError extends string> {
   readonly inputErrors: ComputedRef<InputErrorsOf<Field, InputError>>;
   /** The same; undefined before the first attempt to save. */
   readonly shown: ComputedRef<InputErrorsOf<Field, InputError> | undefined>;

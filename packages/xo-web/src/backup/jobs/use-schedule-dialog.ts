@@ -4,7 +4,7 @@ import type { Schedule } from "../../settings/jobs/job.js";
 import { useToasts } from "../../toasts/use-toasts.js";
 import type { JobAct, JobActions } from "./use-job-actions.js";
 
-export interface ScheduleDialogState<Job> {
+interface ScheduleDialogState<Job> {
   /** The job whose schedule is edited; without `schedule` a new one. Undefined: the dialog is closed. */
   readonly scheduled: ShallowRef<
     { job: Job; schedule?: Schedule | undefined } | undefined

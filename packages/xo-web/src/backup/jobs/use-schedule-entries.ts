@@ -3,7 +3,7 @@ import type { useChange } from "../../forms/use-change.js";
 import type { Schedule } from "../../settings/jobs/job.js";
 import { fromCron, newFrequency, toCron, type Frequency } from "./frequency.js";
 
-export interface ScheduleEntries {
+interface ScheduleEntries {
   readonly frequency: Frequency;
   readonly timezone: Ref<string>;
   /** Whether the form has the schedule: a job with several has dialogs for each. */

@@ -17,13 +17,13 @@ export interface RepositoryEntries {
   recoveryKey: string;
 }
 
-export type RepositoryInputError =
+type RepositoryInputError =
   | "required"
   | "location"
   | "short"
   | "different"
   | "days";
-export type RepositoryInputErrors = Partial<
+type RepositoryInputErrors = Partial<
   Record<keyof RepositoryEntries, RepositoryInputError>
 >;
 

@@ -16,7 +16,7 @@ export interface RepositoryProperty {
   readonly detail?: string;
 }
 
-export interface PropertyLocalization {
+interface PropertyLocalization {
   readonly texts: Messages["backup"]["repositories"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */

@@ -23,8 +23,8 @@ export interface RestoreEntries {
   disk: string;
 }
 
-export type RestoreInputError = "required" | "sr" | "disks" | "typed";
-export type RestoreInputErrors = Partial<
+type RestoreInputError = "required" | "sr" | "disks" | "typed";
+type RestoreInputErrors = Partial<
   Record<keyof RestoreEntries, RestoreInputError>
 >;
 

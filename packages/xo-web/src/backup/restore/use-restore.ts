@@ -9,7 +9,7 @@ import { pathOf } from "../../objects/object-path.js";
 import { useToasts } from "../../toasts/use-toasts.js";
 import type { RestoreCall } from "./restore-entries.js";
 
-export interface RestoreStart {
+interface RestoreStart {
   readonly isBusy: Readonly<Ref<boolean>>;
   /** Why the restore was refused. */
   readonly problem: Readonly<Ref<string | undefined>>;

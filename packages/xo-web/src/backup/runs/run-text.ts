@@ -2,7 +2,7 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { readRate, type BackupRun, type DiskEntry } from "../run.js";
 
-export interface RunLocalization {
+interface RunLocalization {
   readonly texts: Messages["backup"]["runs"];
   readonly formats: Formats;
 }

@@ -14,7 +14,7 @@ import {
 } from "../jobs/job-entries.js";
 
 /** Values of the form fields of a job of restore tests, as typed. */
-export interface TestEntries extends VmEntries {
+interface TestEntries extends VmEntries {
   name: string;
   /** Of the SR. */
   pool: string;
@@ -27,7 +27,7 @@ export interface TestEntries extends VmEntries {
   bootTimeout: string;
 }
 
-export type TestInputErrors = Partial<
+type TestInputErrors = Partial<
   Record<keyof TestEntries, BackupJobInputError | "sr">
 >;
 

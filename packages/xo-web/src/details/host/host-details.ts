@@ -26,7 +26,7 @@ export type HostDetails = Host & {
   readonly $PBDs: readonly string[];
 };
 
-export interface SupplementalPack {
+interface SupplementalPack {
   readonly name: string;
   readonly description: string;
   readonly version?: string;

@@ -1,7 +1,7 @@
 import type { Messages } from "../../locale/messages.js";
 import type { HostDetails } from "./host-details.js";
 
-export interface HostNotice {
+interface HostNotice {
   readonly messageKey: keyof Messages["host"]["notices"];
   readonly tone: "warn" | "bad";
   /** ISO time that the text contains. */

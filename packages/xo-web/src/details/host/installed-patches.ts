@@ -1,5 +1,5 @@
 /** An installed supplemental pack or update. */
-export interface InstalledPatch {
+interface InstalledPatch {
   readonly name: string;
   readonly version: string;
   readonly description: string;

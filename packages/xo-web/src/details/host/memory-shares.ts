@@ -1,5 +1,5 @@
 /** A share of the memory of a host, in bytes. */
-export interface MemoryUser {
+interface MemoryUser {
   readonly id: string;
   readonly name: string;
   readonly bytes: number;

@@ -2,7 +2,7 @@ import type { Host } from "../../objects/infrastructure.js";
 import type { Messages } from "../../locale/messages.js";
 
 /** Obstacles to a rolling reboot that the page can detect. */
-export interface RebootCheck {
+interface RebootCheck {
   readonly messageKey: keyof Messages["pool"]["checks"];
   readonly isMet: boolean;
   /** Names of the hosts that the check concerns. */

@@ -21,7 +21,7 @@ export interface Windows {
 }
 
 /** A time range of a maintenance window, as typed. */
-export interface RangeEntries {
+interface RangeEntries {
   from: string;
   to: string;
   /** Days on which it begins; none: every day. */
@@ -29,7 +29,7 @@ export interface RangeEntries {
 }
 
 /** The form fields of maintenance windows, as typed. */
-export interface WindowEntries {
+interface WindowEntries {
   isOn: boolean;
   /** Empty: that of the server. */
   timezone: string;

@@ -4,7 +4,7 @@ import type { TextMap } from "../../api/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 import { haChoices } from "./ha-choices.js";
 
-export type SettingId = keyof Messages["vm"]["settings"];
+type SettingId = keyof Messages["vm"]["settings"];
 
 interface SettingBase {
   /** Key of its name and description. */
@@ -57,7 +57,7 @@ export type Setting = SettingBase &
       }
   );
 
-export interface SettingGroup {
+interface SettingGroup {
   readonly id: keyof Messages["vm"]["settingGroups"];
   readonly settings: readonly Setting[];
 }

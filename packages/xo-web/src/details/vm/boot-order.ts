@@ -1,6 +1,6 @@
 /** Boot devices in XAPI's letters: c disk, d CD, n network. */
 const bootDevices = ["c", "d", "n"] as const;
-export type BootDevice = (typeof bootDevices)[number];
+type BootDevice = (typeof bootDevices)[number];
 
 export interface BootStep {
   readonly device: BootDevice;

@@ -1,7 +1,7 @@
 import type { Vbd, Vdi } from "../../objects/devices.js";
 
 /** A VBD with its VDI. */
-export interface DiskRow {
+interface DiskRow {
   readonly vbd: Vbd;
   /** Undefined: not loaded yet, or not permitted. */
   readonly vdi: Vdi | undefined;

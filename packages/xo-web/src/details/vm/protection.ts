@@ -15,7 +15,7 @@ export interface ProtectionJob {
   readonly schedules: readonly ProtectionSchedule[];
 }
 
-export interface ProtectionSchedule {
+interface ProtectionSchedule {
   readonly cron: string;
   readonly timezone: string | undefined;
 }

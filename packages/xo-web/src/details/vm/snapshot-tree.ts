@@ -1,5 +1,5 @@
 /** Properties of a snapshot that the tree uses. */
-export interface SnapshotRow {
+interface SnapshotRow {
   readonly id: string;
   /** Parent snapshot. */
   readonly parent?: string | undefined;
@@ -8,7 +8,7 @@ export interface SnapshotRow {
 }
 
 /** A row of the tree: a snapshot, or the current state. */
-export interface SnapshotLine<T> {
+interface SnapshotLine<T> {
   /** Undefined: the current state. */
   readonly snapshot: T | undefined;
   /** Depth of the branch. */

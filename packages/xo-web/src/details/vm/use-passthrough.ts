@@ -25,11 +25,11 @@ type Vgpu = ObjectRow & {
 type GpuGroup = ObjectRow & { readonly enabledVgpuTypes: readonly string[] };
 type VgpuType = ObjectRow & { readonly modelName: string };
 
-export interface ListedDevice extends AttachedDevice {
+interface ListedDevice extends AttachedDevice {
   readonly name: string;
 }
 
-export interface Passthrough {
+interface Passthrough {
   readonly attached: ComputedRef<readonly ListedDevice[]>;
   readonly pcis: ComputedRef<readonly DeviceChoice[]>;
   readonly usbs: ComputedRef<readonly DeviceChoice[]>;

@@ -3,7 +3,7 @@ import type { ObjectRow } from "../../api/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 
 /** State of the guest tools; undefined: the VM does not run. */
-export type ToolsState =
+type ToolsState =
   | { readonly messageKey: "none" | "agentOnly" }
   | { readonly messageKey: "installed" | "outdated"; readonly version: string };
 
@@ -44,7 +44,7 @@ export function customFieldsOf(object: ObjectRow): CustomField[] {
 }
 
 /** Addresses of one VIF. */
-export interface InterfaceAddresses {
+interface InterfaceAddresses {
   readonly device: string;
   readonly addresses: readonly string[];
 }

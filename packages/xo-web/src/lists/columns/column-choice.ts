@@ -34,7 +34,7 @@ export function readChoice(remembered: string | null): ColumnChoice {
 }
 
 /** What the default columns depend on. */
-export interface ColumnDefaults {
+interface ColumnDefaults {
   /** Whether there is more than one pool. */
   readonly ofSeveral?: boolean;
   /** Whether the window has place for more columns. */

@@ -9,7 +9,7 @@ import type {
   Used,
 } from "../columns/column.js";
 
-export interface CellLocalization {
+interface CellLocalization {
   readonly text: InitialMessages;
   readonly formats: Formats;
   /** Time of the server, in ms since the epoch. */

@@ -9,7 +9,7 @@ import type { Chosen } from "../selection/use-chosen.js";
 import type { DrawnLine, Rows } from "../rows/use-rows.js";
 import type { Viewport } from "./use-viewport.js";
 
-export interface CursorParts {
+interface CursorParts {
   readonly rows: Rows;
   readonly chosen: Chosen;
   readonly view: Viewport;
@@ -21,7 +21,7 @@ export interface CursorParts {
   readonly onKeys: () => void;
 }
 
-export interface Cursor {
+interface Cursor {
   /** The line of the cursor; -1: none. */
   readonly line: Ref<number>;
   /** The object in the preview beside the list. */

@@ -6,7 +6,7 @@ import { computed, onScopeDispose, ref, type ComputedRef, type Ref } from "vue";
  */
 const LEFT_MS = 250;
 
-export interface Hold {
+interface Hold {
   /** Holds the order of rows, see stable-rows.ts. */
   readonly isHeld: ComputedRef<boolean>;
   /** Incremented when the current order is requested explicitly. */

@@ -4,7 +4,7 @@ import { useShortcut, useShortcuts } from "../../keyboard/use-shortcut.js";
 import { useInitialLocale } from "../../locale/use-locale.js";
 import { isTyping, type RowCommand } from "./row-keys.js";
 
-export interface ListShortcuts {
+interface ListShortcuts {
   /** @returns false: not possible now */
   readonly perform: (command: RowCommand) => boolean;
   readonly toFilter: () => void;

@@ -116,7 +116,7 @@ const namedBy: Readonly<Record<string, readonly string[]>> = {
   $snapshot_of: ["VM"],
 };
 
-export type GroupPath =
+type GroupPath =
   keyof import("../../locale/messages.js").Messages["lists"]["group"]["properties"];
 
 /** Properties by which objects of a type can be grouped. */

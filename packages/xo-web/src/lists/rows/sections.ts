@@ -10,7 +10,7 @@ export interface ListSection {
 }
 
 /** A line of the list: a heading, or the row with an index in its section. */
-export interface ListLine {
+interface ListLine {
   readonly section: ListSection;
   /** -1: the heading. */
   readonly index: number;

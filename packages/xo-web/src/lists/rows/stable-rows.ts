@@ -1,7 +1,7 @@
 import type { ObjectRow } from "../../api/object-row.js";
 
 /** Consecutive rows of a list. */
-export interface PlacedRows {
+interface PlacedRows {
   readonly offset: number;
   readonly rows: readonly ObjectRow[];
 }

@@ -9,7 +9,7 @@ const PAUSE_MS = 200;
 /** Least time between two counts because of changes of the list, in ms. */
 const CHANGES_MS = 1_000;
 
-export interface CountRequest {
+interface CountRequest {
   readonly id: string;
   readonly type: string;
   readonly filter: string;

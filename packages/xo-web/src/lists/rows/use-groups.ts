@@ -7,7 +7,7 @@ import { groupIdOf, listedGroups, type Group } from "./group-term.js";
 /** Interval of counting groups, in ms. */
 const AGAIN_MS = 5_000;
 
-export interface GroupRequest {
+interface GroupRequest {
   readonly type: string;
   readonly filter: string;
   readonly search: string;

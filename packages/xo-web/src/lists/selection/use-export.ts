@@ -86,7 +86,7 @@ async function readVmNames(
   );
 }
 
-export interface CsvExport {
+interface CsvExport {
   /** Number of rows so far, while a file is being created. */
   readonly busy: Ref<number | undefined>;
   /**

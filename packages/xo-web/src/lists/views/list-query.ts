@@ -14,7 +14,7 @@ export interface ListQuery {
 }
 
 /** Parameters as the router has them: a name may occur several times. */
-export type AddressQuery = Readonly<
+type AddressQuery = Readonly<
   Record<string, string | null | (string | null)[] | undefined>
 >;
 

@@ -5,7 +5,7 @@ import { readQuery, writeQuery, type ListQuery } from "./list-query.js";
 /** Changes within this time are one step of the browser's history, in ms. */
 const ONE_STEP_MS = 2_000;
 
-export interface ListQueryRef {
+interface ListQueryRef {
   readonly query: ComputedRef<ListQuery>;
   /** Adds a history entry; continuous typing adds one. */
   readonly change: (news: Partial<ListQuery>) => void;

@@ -10,7 +10,7 @@ export interface View {
 }
 
 /** Its name is a text of the locale. */
-export interface BuiltInView {
+interface BuiltInView {
   readonly id: keyof Messages["lists"]["views"];
   readonly query: ListQuery;
 }

@@ -2,7 +2,7 @@ import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../../api/rpc-error.js";
 
 /** Progress of a plan that was not completed. */
-export interface Midway {
+interface Midway {
   readonly done: number;
   readonly skipped: number;
   /** The VM whose migration failed, by its id; undefined: the task was cancelled. */

@@ -5,7 +5,7 @@ import {
 } from "../rule-text.js";
 import type { Policy } from "./policy.js";
 
-export type StateName =
+type StateName =
   | "off"
   | "idle"
   | "pending"

@@ -12,7 +12,7 @@ import {
 } from "./recommendation.js";
 
 /** Outcome of a plan without migrations: a heading and the figures. */
-export interface PlanNotice {
+interface PlanNotice {
   readonly heading: string;
   readonly lead: string;
 }

@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 
 export const modes = ["off", "dry-run", "automatic"] as const;
-export type Mode = (typeof modes)[number];
+type Mode = (typeof modes)[number];
 
 /** How a pool is balanced, as `balancer.getPolicy` returns it. Shares are 0 to 1. */
 export interface Policy {
@@ -72,18 +72,16 @@ const bounds = {
   hold: { least: 0, most: 1_440, isWhole: false },
   migrationCost: { least: 0, most: 1, isWhole: false },
 } as const;
-export type Bounded = keyof typeof bounds;
+type Bounded = keyof typeof bounds;
 
-export type PolicyInputError =
+type PolicyInputError =
   | {
       readonly inputError: "number";
       readonly least: number;
       readonly most: number;
     }
   | { readonly inputError: "crossed" };
-export type PolicyInputErrors = Partial<
-  Record<keyof PolicyEntries, PolicyInputError>
->;
+type PolicyInputErrors = Partial<Record<keyof PolicyEntries, PolicyInputError>>;
 
 /** What is wrong in the form, by field; empty: it can be sent. */
 export function inputErrorsOf(entries: PolicyEntries): PolicyInputErrors {

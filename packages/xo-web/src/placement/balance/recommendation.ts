@@ -1,7 +1,7 @@
 import type { Action, BalancePlan, Plan } from "@xo-server/placement";
 
 /** Thresholds of overload, upper and lower: shares from 0 to 1. */
-export interface Thresholds {
+interface Thresholds {
   readonly cpuHigh: number;
   readonly cpuLow: number;
   readonly memoryHigh: number;

@@ -4,14 +4,14 @@ import { purposeText, sentenceOf } from "../rule-text.js";
 import type { Sentence, RuleLocalization } from "../rule-text.js";
 import { busiest } from "./host-changes.js";
 
-export type BalanceRunStatus =
+type BalanceRunStatus =
   | "pending"
   | "success"
   | "failure"
   | "stopped"
   | "interrupted"
   | "dry-run";
-export type MoveStatus =
+type MoveStatus =
   | "planned"
   | "waiting"
   | "migrating"
@@ -26,7 +26,7 @@ interface Failure {
 }
 
 /** A migration of the balancer, done or, in a dry run, proposed. */
-export interface RunMove {
+interface RunMove {
   readonly vm: string;
   readonly vmName: string;
   readonly from: string;

@@ -28,7 +28,7 @@ const INTERVAL_MS = 30_000;
 /** Timeout in ms; planning of large pools is slow. */
 const TIMEOUT_MS = 120_000;
 
-export interface LivePlan {
+interface LivePlan {
   readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
   readonly failure: Readonly<ShallowRef<FormFailure | undefined>>;
   readonly chosen: Readonly<ShallowRef<ChosenMoves>>;

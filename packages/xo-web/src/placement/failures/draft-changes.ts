@@ -21,7 +21,7 @@ export type DraftChange =
       readonly memory: number;
     };
 
-export type DraftKind = DraftChange["kind"];
+type DraftKind = DraftChange["kind"];
 
 export const draftKinds: readonly DraftKind[] = [
   "addHosts",

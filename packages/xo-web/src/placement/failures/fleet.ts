@@ -3,7 +3,7 @@ import type { Host } from "../../objects/infrastructure.js";
 
 export type Protection = "restart" | "best-effort" | "none";
 
-export interface FleetHost {
+interface FleetHost {
   readonly id: string;
   readonly name: string;
   readonly state: "up" | "disabled" | "down";

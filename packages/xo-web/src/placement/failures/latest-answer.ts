@@ -10,7 +10,7 @@ export interface LatestView<Q, A> {
   readonly failure: unknown;
 }
 
-export interface LatestAnswerOptions<Q, A> {
+interface LatestAnswerOptions<Q, A> {
   readonly request: (question: Q) => Promise<A>;
   readonly onView: (view: LatestView<Q, A>) => void;
   readonly clock: MonotonicClock;

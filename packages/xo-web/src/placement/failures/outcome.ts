@@ -23,7 +23,7 @@ export type OutcomeLine =
     };
 
 /** VMs and memory that a host gains, less what leaves it. */
-export interface Arriving {
+interface Arriving {
   /** Bytes. */
   readonly memory: number;
   readonly vms: number;

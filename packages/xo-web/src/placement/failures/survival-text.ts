@@ -2,7 +2,7 @@ import type { Survival, SurvivalStep } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
 import type { RuleLocalization } from "../rule-text.js";
 
-export type SurvivalTone = "good" | "warn" | "bad";
+type SurvivalTone = "good" | "warn" | "bad";
 
 /** How many host failures a pool survives, in a sentence. */
 export function survivalSentence(

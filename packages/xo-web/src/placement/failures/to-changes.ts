@@ -4,7 +4,7 @@ import type { Call } from "../../api/server-connection.js";
 import type { DraftChange } from "./draft-changes.js";
 
 /** Unspecified properties of an existing VM stay. */
-export type GivenChange =
+type GivenChange =
   | Exclude<Change, { readonly kind: "vm" }>
   | {
       readonly kind: "vm";

@@ -7,7 +7,7 @@ import { LatestAnswer, type LatestView } from "./latest-answer.js";
 /** Delay of questions while hosts are being selected. */
 const CALM_MS = 120;
 
-export interface LatestOptions<Q, A> {
+interface LatestOptions<Q, A> {
   /** Undefined: none now. Questions are compared by their JSON. */
   readonly question: () => Q | undefined;
   readonly request: (question: Q, call: Call) => Promise<A>;

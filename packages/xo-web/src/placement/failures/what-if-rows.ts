@@ -2,7 +2,7 @@ import type { PoolFigures, Survival, WhatIf } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
 import type { RuleLocalization } from "../rule-text.js";
 
-export interface WhatIfRow {
+interface WhatIfRow {
   readonly id: string;
   readonly label: string;
   readonly before: string;

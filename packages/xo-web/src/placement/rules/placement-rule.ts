@@ -6,7 +6,7 @@ export const ruleKinds = [
   "affinity",
   "host-affinity",
 ] as const;
-export type RuleKind = (typeof ruleKinds)[number];
+type RuleKind = (typeof ruleKinds)[number];
 
 /** A rule as `placementRule.getAll` returns it. */
 export interface PlacementRule {
@@ -63,13 +63,8 @@ export function toEntries(
   };
 }
 
-export type PlacementRuleInputError =
-  | "required"
-  | "vms"
-  | "two"
-  | "hosts"
-  | "number";
-export type RuleInputErrors = Partial<
+type PlacementRuleInputError = "required" | "vms" | "two" | "hosts" | "number";
+type RuleInputErrors = Partial<
   Record<keyof PlacementRuleEntries, PlacementRuleInputError>
 >;
 

@@ -6,7 +6,7 @@ export type PlaceVmAnswer = VmPlacement & {
   readonly agility?: Agility;
 };
 
-export interface CandidateRow {
+interface CandidateRow {
   readonly candidate: Candidate;
   readonly isHere: boolean;
   readonly isBest: boolean;

@@ -9,7 +9,7 @@ import {
 } from "./target.js";
 
 export const severities = ["info", "warning", "critical"] as const;
-export type Severity = (typeof severities)[number];
+type Severity = (typeof severities)[number];
 
 /** An alarm rule as `alarmRule.getAll` returns it. */
 export interface AlarmRule {
@@ -32,7 +32,7 @@ export interface AlarmRule {
   }[];
 }
 
-export interface Condition {
+interface Condition {
   readonly kind: ConditionKind;
   readonly type?: string;
   readonly filter?: string;
@@ -50,10 +50,10 @@ export const conditionKinds = [
   "task",
   "pool",
 ] as const;
-export type ConditionKind = (typeof conditionKinds)[number];
+type ConditionKind = (typeof conditionKinds)[number];
 
 /** Unit in which a number is shown and typed. */
-export type MetricUnit = "percent" | "MiB" | "MBps" | "days" | "plain";
+type MetricUnit = "percent" | "MiB" | "MBps" | "days" | "plain";
 
 const metrics: Readonly<Record<string, MetricUnit>> = {
   "now.cpu": "percent",
@@ -114,7 +114,7 @@ export function unitOf(metric: string, isShare: boolean): MetricUnit {
 }
 
 /** Values of the form fields. */
-export interface AlarmRuleEntries {
+interface AlarmRuleEntries {
   name: string;
   enabled: boolean;
   severity: Severity;
@@ -169,7 +169,7 @@ export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
   };
 }
 
-export type AlarmRuleInputError =
+type AlarmRuleInputError =
   | "required"
   | "number"
   | "clearsAt"

@@ -2,7 +2,7 @@ import type { Json } from "@xo-server/kit";
 
 /** Chat services. */
 const chatKinds = ["slack", "teams", "mattermost", "ntfy"] as const;
-export type ChatKind = (typeof chatKinds)[number];
+type ChatKind = (typeof chatKinds)[number];
 export const targetKinds = ["e-mail", ...chatKinds, "web-hook"] as const;
 export type TargetKind = (typeof targetKinds)[number];
 

@@ -28,9 +28,7 @@ export const retentionRules = [
   "keepWeekly",
   "keepMonthly",
 ] as const;
-export type Retention = Partial<
-  Record<(typeof retentionRules)[number], number>
->;
+type Retention = Partial<Record<(typeof retentionRules)[number], number>>;
 
 export interface Schedule {
   readonly id: string;
@@ -85,14 +83,14 @@ export function toEntries(job: Job | undefined): JobEntries {
   };
 }
 
-export type JobInputError =
+type JobInputError =
   | "required"
   | "json"
   | "vector"
   | "vms"
   | "retention"
   | "number";
-export type JobInputErrors = Partial<Record<keyof JobEntries, JobInputError>>;
+type JobInputErrors = Partial<Record<keyof JobEntries, JobInputError>>;
 
 /** @param hasVms the job lists its VMs and needs no filter */
 export function inputErrorsOf(

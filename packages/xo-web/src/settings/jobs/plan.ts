@@ -1,7 +1,7 @@
 import { isObject, type Json } from "@xo-server/kit";
 
 /** One item of the plan of a job. */
-export interface PlannedItem {
+interface PlannedItem {
   /** The VM, or the operation. */
   readonly name: string;
   /** Name of the snapshot that it would take. */

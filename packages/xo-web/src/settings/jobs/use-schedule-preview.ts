@@ -2,7 +2,7 @@ import { onScopeDispose, ref, watch, type Ref } from "vue";
 import { useServer } from "../../live/use-server.js";
 import { toFailure } from "../../forms/failure.js";
 
-export interface SchedulePreview {
+interface SchedulePreview {
   /** The next times, in ms since the epoch; undefined: not known. */
   readonly next: Readonly<Ref<readonly number[] | undefined>>;
   /** Why the expression is refused. */

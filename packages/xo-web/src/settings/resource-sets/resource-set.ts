@@ -14,7 +14,7 @@ export interface ResourceSet {
   readonly shareByDefault: boolean;
 }
 
-export interface Limit {
+interface Limit {
   readonly total: number;
   readonly usage: number;
   readonly available: number;
@@ -27,7 +27,7 @@ export const limitNames = [
   "disk",
   "snapshots",
 ] as const;
-export type LimitName = (typeof limitNames)[number];
+type LimitName = (typeof limitNames)[number];
 
 /** Limits in bytes are typed in GiB. */
 const factors: Readonly<Record<LimitName, number>> = {
@@ -42,7 +42,7 @@ const factors: Readonly<Record<LimitName, number>> = {
 export const isSize = (name: LimitName): boolean => factors[name] > 1;
 
 /** Values of the form fields. */
-export interface SetEntries {
+interface SetEntries {
   name: string;
   subjects: readonly string[];
   objects: readonly string[];

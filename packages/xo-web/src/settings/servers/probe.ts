@@ -10,7 +10,7 @@ export interface Probe {
   readonly via?: string;
 }
 
-export type ProbeProblem =
+type ProbeProblem =
   | "name-not-found"
   | "refused"
   | "timed-out"
@@ -36,7 +36,7 @@ export interface Certificate {
 }
 
 /** Why a certificate is not trusted; key of the message. */
-export type Distrust =
+type Distrust =
   | "selfSigned"
   | "expired"
   | "notYet"
@@ -65,7 +65,7 @@ export function distrustOf({
 }
 
 /** The step after a probe. */
-export type AfterProbe =
+type AfterProbe =
   /** The host cannot be added. */
   | "stop"
   /** The user has to confirm the certificate. */
@@ -88,7 +88,7 @@ export function toPairs(fingerprint: string): string {
 const NAME = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/i;
 const BARE_IPV6 = /^[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*$/i;
 
-export type AddressInputError = "empty" | "scheme" | "login" | "port" | "name";
+type AddressInputError = "empty" | "scheme" | "login" | "port" | "name";
 
 /** Checks an address while it is typed; the server checks it again. */
 export function addressInputError(text: string): AddressInputError | undefined {

@@ -28,7 +28,7 @@ export function codeOf({ code, data }: ServerError): string {
 }
 
 /** How an administrator can repair a lost connection; `wait`: nothing to do. */
-export type Remedy = "login" | "certificate" | "address" | "wait";
+type Remedy = "login" | "certificate" | "address" | "wait";
 
 const remedies: Readonly<Record<string, Remedy>> = {
   SESSION_AUTHENTICATION_FAILED: "login",

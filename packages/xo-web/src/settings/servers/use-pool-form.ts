@@ -4,7 +4,7 @@ import { addressInputError, afterProbe, type Probe } from "./probe.js";
 import { codeOf, remedyFor, type ServerRow } from "./server-row.js";
 
 /** Values of the form fields. */
-export interface PoolEntries {
+interface PoolEntries {
   host: string;
   username: string;
   password: string;

@@ -44,9 +44,9 @@ export const samlFields = [
   "groupsAttribute",
   "adminGroup",
 ] as const;
-export type LdapField = (typeof ldapFields)[number];
-export type OidcField = (typeof oidcFields)[number];
-export type SamlField = (typeof samlFields)[number];
+type LdapField = (typeof ldapFields)[number];
+type OidcField = (typeof oidcFields)[number];
+type SamlField = (typeof samlFields)[number];
 
 export const trusts = ["verify", "fingerprint", "insecure"] as const;
 
@@ -59,14 +59,14 @@ export interface ProviderEntries<Field extends string> {
   linkByName: boolean;
 }
 
-export interface LdapEntries extends ProviderEntries<LdapField> {
+interface LdapEntries extends ProviderEntries<LdapField> {
   startTls: boolean;
   trust: (typeof trusts)[number];
   fingerprint: string;
 }
-export type OidcEntries = ProviderEntries<OidcField>;
+type OidcEntries = ProviderEntries<OidcField>;
 
-export interface SamlEntries extends ProviderEntries<SamlField> {
+interface SamlEntries extends ProviderEntries<SamlField> {
   certificate: string;
 }
 

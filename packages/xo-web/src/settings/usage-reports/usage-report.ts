@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 
 export const usagePeriods = ["day", "week", "month"] as const;
-export type UsagePeriod = (typeof usagePeriods)[number];
+type UsagePeriod = (typeof usagePeriods)[number];
 
 /** A job that sends usage reports, as `job.getAll` returns it. */
 export interface UsageReportJob {
@@ -65,7 +65,7 @@ export interface UsagePlan {
 }
 
 /** Values of the form fields, as typed. */
-export interface UsageEntries {
+interface UsageEntries {
   name: string;
   allPools: boolean;
   pools: readonly string[];
@@ -74,7 +74,7 @@ export interface UsageEntries {
   addresses: string;
 }
 
-export type UsageInputError = "required" | "pools" | "number" | "addresses";
+type UsageInputError = "required" | "pools" | "number" | "addresses";
 export type UsageInputErrors = Partial<
   Record<keyof UsageEntries, UsageInputError>
 >;

@@ -2,13 +2,13 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import type { PoolTotals, TopList } from "./usage-report.js";
 
-export interface UsageLocalization {
+interface UsageLocalization {
   readonly texts: Messages["usageReports"];
   readonly formats: Pick<Formats, "count" | "size" | "bytes">;
   readonly unknown: string;
 }
 
-export interface FigureRow {
+interface FigureRow {
   readonly name: string;
   readonly value: string;
   /** Since the last period; empty: unchanged or not known. */

@@ -6,7 +6,7 @@ import {
 } from "../../backup/use-scheduled-jobs.js";
 import type { UsageReportJob } from "./usage-report.js";
 
-export interface UsageReports extends Omit<
+interface UsageReports extends Omit<
   ScheduledJobs<UsageReportJob, BackupRun>,
   "all"
 > {

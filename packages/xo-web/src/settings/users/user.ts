@@ -54,7 +54,7 @@ export interface Token {
   readonly last_use?: { readonly timestamp: number; readonly ip?: string };
 }
 
-export type TokenState = "valid" | "ending" | "ended";
+type TokenState = "valid" | "ending" | "ended";
 
 const SOON_MS = 7 * 86_400_000;
 

@@ -17,12 +17,12 @@ import type { Collection } from "./collections.js";
 import { pageOf, readPages, type ObjectPages } from "../lists/object-pages.js";
 import { toHref } from "../routing/rest-path.js";
 
-export interface PageSources {
+interface PageSources {
   readonly catalog: Pick<Catalog, "get">;
   readonly queries: Pick<Queries, "page">;
 }
 
-export interface Selected {
+interface Selected {
   readonly collection: Collection;
   /** Objects of the type that the caller may read. */
   readonly extent: Extent;

@@ -4,7 +4,7 @@ import type { RouteTable } from "../routing/route-table.js";
 import { EventStreams } from "./event-streams.js";
 import type { EventStreamsOptions } from "./event-streams.js";
 
-export interface EventRoutesOptions extends Omit<
+interface EventRoutesOptions extends Omit<
   EventStreamsOptions,
   "catalog" | "queries"
 > {

@@ -6,7 +6,7 @@ import type { TaskChange } from "../../../tasks/task-changes.js";
 import type { Subscription } from "./subscription.js";
 import type { TaskSubscription } from "./task-subscription.js";
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly id: string;
   readonly caller: Caller;
   readonly response: ServerResponse;

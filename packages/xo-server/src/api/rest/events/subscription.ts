@@ -2,7 +2,7 @@ import type { ViewChange, ViewObject } from "@xo-server/inventory";
 import type { ChangeEncodings } from "./change-encodings.js";
 import { pick } from "../collections/collection-pages.js";
 
-export type EventName = "add" | "update" | "remove";
+type EventName = "add" | "update" | "remove";
 
 export interface SubscriptionOptions {
   /** Shared by all subscriptions. */

@@ -8,7 +8,7 @@ import {
   type QueryValues,
 } from "../routing/query-values.js";
 
-export interface RequestInput {
+interface RequestInput {
   readonly path: QueryValues;
   readonly query: QueryValues;
   readonly body: unknown;

@@ -14,7 +14,7 @@ export interface OperationParts {
   readonly tasks?: Tasks | undefined;
 }
 
-export interface OperationRequest {
+interface OperationRequest {
   readonly params: object;
   /** The object of the first path segments, such as `/vms/{id}`. */
   readonly entry: CatalogEntry | undefined;

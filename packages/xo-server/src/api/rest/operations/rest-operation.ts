@@ -36,7 +36,7 @@ export function collectionNameOf({ path }: RestRoute): string {
 }
 
 /** The object in the first segments of a path. */
-export interface Subject {
+interface Subject {
   readonly collection: Collection;
   /** Path parameter that contains its id. */
   readonly parameter: string;

@@ -12,7 +12,7 @@ declare module "fastify" {
   }
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly maxRequestsPerSecond: number;
   readonly maxRequestsPerUserPerSecond: number;
   readonly hits: LimitHits;

@@ -4,7 +4,7 @@ import { errorCodes, type FastifyInstance } from "fastify";
 import { isDeeperThan } from "../../http/json-depth.js";
 import type { LimitHits } from "../../../limits/limit-hits.js";
 
-export interface JsonBodiesOptions {
+interface JsonBodiesOptions {
   readonly maxDepth: number;
   readonly hits: LimitHits;
 }

@@ -12,7 +12,7 @@ interface Route {
   readonly handlers: Map<string, RouteHandler | undefined>;
 }
 
-export interface RouteMatch {
+interface RouteMatch {
   readonly handler: RouteHandler;
   /** Values of the names in braces, decoded. */
   readonly params: Readonly<Record<string, string>>;

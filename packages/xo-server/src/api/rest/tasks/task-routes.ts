@@ -20,7 +20,7 @@ import { sendList } from "../lists/send-list.js";
 import { readTasks } from "./task-pages.js";
 import { TaskWatches } from "./task-watches.js";
 
-export interface TaskRoutesParts {
+interface TaskRoutesParts {
   readonly objects: ObjectSources;
   readonly tasks: Tasks;
   readonly dispatcher: Dispatcher;

@@ -5,10 +5,10 @@ import { root } from "./sources.js";
 const IMPORT =
   /\b(?:import|export)\s+(?:type\s+)?(?:(\w+)\s*,?\s*)?(?:(\*)(?:\s+as\s+\w+)?|\{([^}]*)\})?\s*from\s+"(\.[^"]+)"|\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 const EXPORT =
-  /^export (?:async )?(?:const|let|function\*?|class|enum) (\w+)/gm;
+  /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|enum|interface|type) (\w+)/gm;
 
 /**
- * `file name` of each constant, function and class that a source exports and no file imports.
+ * `file name` of each constant, function, class and type that a source exports and no file imports.
  * @param sources absolute paths of the files whose exports are checked
  * @param all absolute paths of the files that may import them, tests too
  */
