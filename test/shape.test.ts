@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import t from "tap";
-import ts from "typescript";
+import { shapeOf } from "./file-shape.js";
 import { unusedExports } from "./unused-exports.js";
 import { filesBelow, importsOf, packages, root } from "./sources.js";
 
@@ -43,7 +43,10 @@ for (const [folder, src] of sources) {
   });
 
   t.test(`${folder}: errors are ignored for a stated reason`, async (t) => {
-    t.same(files.flatMap(unexplainedCatches), []);
+    t.same(
+      files.flatMap((file) => shapeOf(file).unexplainedCatches),
+      [],
+    );
   });
 
   t.test(`${folder}: files are short`, async (t) => {
@@ -131,160 +134,21 @@ function mutualFolders(base: string, files: readonly string[]): string[] {
 
 /** `file:line name, n lines` of each function above the limit. */
 function longFunctions(file: string): string[] {
-  return functionsOf(file)
-    .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+  return shapeOf(file)
+    .functions.filter(({ lines }) => lines > MAX_FUNCTION_LINES)
     .map(({ description }) => description);
 }
 
 /** The same for tests, where lines of tests inside of a test count for the suite only. */
 function longTestFunctions(file: string): string[] {
-  return functionsOf(file)
-    .filter(
+  return shapeOf(file)
+    .functions.filter(
       ({ lines, linesOfTests }) =>
         lines - linesOfTests > MAX_FUNCTION_LINES || lines > MAX_SUITE_LINES,
     )
     .map(({ description }) => description);
 }
 
-interface FunctionShape {
-  /** `file:line name, n lines` */
-  readonly description: string;
-  readonly lines: number;
-  /** Of these, in functions that are passed to `t.test`. */
-  readonly linesOfTests: number;
-}
-
-function functionsOf(file: string): FunctionShape[] {
-  const source = parsed(file);
-  const lineOf = (position: number) =>
-    source.getLineAndCharacterOfPosition(position).line;
-  const linesOfNode = (node: ts.Node) =>
-    lineOf(node.end) - lineOf(node.getStart(source)) + 1;
-  const linesOfTests = (node: ts.Node): number => {
-    let lines = 0;
-    ts.forEachChild(node, (child) => {
-      lines += isTestCallback(child) ? linesOfNode(child) : linesOfTests(child);
-    });
-    return lines;
-  };
-  const found: FunctionShape[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node)) {
-      const lines = linesOfNode(node);
-      const line = lineOf(node.getStart(source)) + 1;
-      found.push({
-        description: `${relative(root, file)}:${line} ${nameOf(node)}, ${lines} lines`,
-        lines,
-        linesOfTests: linesOfTests(node),
-      });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
-
-/** The function of `t.test(title, options?, function)`. */
-function isTestCallback(node: ts.Node): boolean {
-  const { parent } = node;
-  return (
-    ts.isFunctionLike(node) &&
-    ts.isCallExpression(parent) &&
-    ts.isPropertyAccessExpression(parent.expression) &&
-    parent.expression.name.text === "test"
-  );
-}
-
 function linesOf(file: string): number {
   return readFileSync(file, "utf8").split("\n").length - 1;
-}
-
-/**
- * `file:line` of each `catch` that drops the error without a comment: a clause without a
- * binding that throws nothing, in a function without a comment, or `.catch(() => undefined)`.
- */
-function unexplainedCatches(file: string): string[] {
-  const source = parsed(file);
-  const lines = source.text.split("\n");
-  const found: string[] = [];
-  const lineOf = (position: number) =>
-    source.getLineAndCharacterOfPosition(position).line;
-  const hasComment = (from: number, to: number) =>
-    lines.slice(from, to + 1).some((line) => /\/\/|\*\//.test(line));
-  const visit = (node: ts.Node): void => {
-    const start = lineOf(node.getStart(source));
-    if (ts.isCatchClause(node) && node.variableDeclaration === undefined) {
-      const isExplained =
-        node.block.statements.some(ts.isThrowStatement) ||
-        hasComment(start, lineOf(node.end)) ||
-        isDocumented(node, source);
-      if (!isExplained) found.push(`${relative(root, file)}:${start + 1}`);
-    }
-    if (isDroppedRejection(node)) {
-      const line = lineOf(node.expression.name.getStart(source));
-      if (!hasComment(Math.max(0, start - 2), lineOf(node.end)))
-        found.push(`${relative(root, file)}:${line + 1}`);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
-
-/** Is there a comment before the function around a node? */
-function isDocumented(node: ts.Node, source: ts.SourceFile): boolean {
-  let around: ts.Node = node;
-  while (!ts.isFunctionLike(around) && !ts.isSourceFile(around))
-    around = around.parent;
-  const before = source.text.slice(
-    around.getFullStart(),
-    around.getStart(source),
-  );
-  return before.includes("*/");
-}
-
-/** `.catch(() => undefined)` */
-function isDroppedRejection(
-  node: ts.Node,
-): node is ts.CallExpression & { expression: ts.PropertyAccessExpression } {
-  if (!ts.isCallExpression(node)) return false;
-  const { expression, arguments: input } = node;
-  return (
-    ts.isPropertyAccessExpression(expression) &&
-    expression.name.text === "catch" &&
-    /^\(\) => (undefined|\{\s*\})$/.test(input[0]?.getText() ?? "")
-  );
-}
-
-function nameOf(node: ts.SignatureDeclaration): string {
-  const { name = ts.isVariableDeclaration(node.parent) && node.parent.name } =
-    node;
-  return name === false ? "(anonymous)" : name.getText();
-}
-
-const sourceFiles = new Map<string, ts.SourceFile>();
-
-/** The syntax tree of a file, parsed once. */
-function parsed(file: string): ts.SourceFile {
-  const known = sourceFiles.get(file);
-  if (known !== undefined) return known;
-  const source = ts.createSourceFile(
-    file,
-    scriptOf(file),
-    ts.ScriptTarget.Latest,
-    true,
-    ts.ScriptKind.TS,
-  );
-  sourceFiles.set(file, source);
-  return source;
-}
-
-/** The script of a .vue file, on its own lines. */
-function scriptOf(file: string): string {
-  const text = readFileSync(file, "utf8");
-  if (!file.endsWith(".vue")) return text;
-  const match = /<script[^>]*>([\s\S]*?)<\/script>/.exec(text);
-  if (match === null) return "";
-  const start = text.slice(0, match.index).split("\n").length - 1;
-  return "\n".repeat(start) + match[1]!;
 }
