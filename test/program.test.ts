@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, rmdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { ApiSession, PASSWORD } from "./api-session.js";
 import { RunningProgram } from "./running-program.js";
@@ -197,13 +197,13 @@ t.test("systemd is notified of the start and of the stop", async (t) => {
   const url = await server.find(/^<6>xo:main Web server listening on (\S+)/);
   const notified = () =>
     readFile(join(folder, "notified"), "utf8").catch(() => "");
-  while (!(await notified()).includes("\n")) await nextTurn();
+  while (!(await notified()).includes("\n")) await pause(20);
   t.equal(
     await notified(),
     `systemd-notify --ready --status=listening on ${url}\n`,
   );
   await server.stop();
-  while (!(await notified()).includes("STATUS=stopping\n")) await nextTurn();
+  while (!(await notified()).includes("STATUS=stopping\n")) await pause(20);
   t.match(await notified(), "\nsystemd-notify STOPPING=1 STATUS=stopping\n");
 });
 

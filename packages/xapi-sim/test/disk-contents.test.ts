@@ -74,7 +74,7 @@ t.test("what is behind the end is zero and is not written", (t) => {
 });
 
 t.test("random operations agree with plain buffers", (t) => {
-  const size = 40 * KiB64 - 1000;
+  const size = 16 * KiB64 - 1000;
   const contents = contentsOf(t, size);
   const random = createRandom(7);
   const model = new Map<string, Buffer>();
@@ -150,7 +150,7 @@ t.test(
 t.test(
   "what CBT reports is all that differs, in any order of operations",
   (t) => {
-    const size = 64 * KiB64;
+    const size = 24 * KiB64;
     const contents = contentsOf(t, size);
     const random = createRandom(11);
     contents.create("disk", size);

@@ -174,9 +174,10 @@ export class Server {
 export const statuses = (runs: readonly JobRun[]) =>
   runs.map(({ status }) => status);
 
-/** Until it is so; what is waited for is the store's thread. */
+/** Until the condition holds; the thread of the database needs the CPU meanwhile. */
 export async function until(
-  test: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  while (!(await test())) await new Promise(setImmediate);
+  while (!(await condition()))
+    await new Promise((resolve) => setTimeout(resolve, 1));
 }
