@@ -12,7 +12,7 @@ export interface LogFollower {
  */
 class FrameChanges {
   readonly number: number;
-  /** Rows that were set, for any change of the object. */
+  /** Rows whose object has changed in any way; not those of `replaced`. */
   readonly touched = new Set<number>();
   /** Rows that have another object than before, or none any more. */
   readonly replaced = new Set<number>();
@@ -60,8 +60,8 @@ export class ChangeLog {
   recordSet(row: number, isReplaced: boolean): void {
     this.#version++;
     if (this.#followers.size === 0) return;
-    this.#open.touched.add(row);
     if (isReplaced) this.#open.replaced.add(row);
+    else this.#open.touched.add(row);
   }
 
   recordRemoved(row: number): void {

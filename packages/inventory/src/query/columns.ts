@@ -123,7 +123,9 @@ export class Columns implements RowObserver {
     if (isNew) this.ids.addRow(row);
     this.log.recordSet(row, isNew);
     for (const column of this.#columns.values())
-      if (column.set(row, object)) this.log.recordColumn(row, column);
+      // The columns of a new row are included in its record.
+      if (column.set(row, object) && !isNew)
+        this.log.recordColumn(row, column);
     this.#onRow(row);
   }
 
