@@ -70,6 +70,28 @@ t.test(
   },
 );
 
+t.test("equal values of the records of a block are stored once", async (t) => {
+  const bytesWith = async (description: (i: number) => string) => {
+    const pool = sharedPool();
+    for (let i = 0; i < VMS; i++) {
+      const name_description = description(i);
+      pool.put("VM", `OpaqueRef:${i}`, { ...record(i, 0), name_description });
+    }
+    const { inventory } = await compressed(t, pool);
+    t.same(contentOf(inventory, "p"), contentOfPool(pool));
+    const { compressedBytes } = inventory.stats;
+    await inventory.stop();
+    return compressedBytes;
+  };
+  const text = "database server ".repeat(10);
+  const equal = await bytesWith((i) => `${text}${i % 3}`);
+  const different = await bytesWith((i) => `${text}${i}`);
+  t.ok(
+    equal < different - 0.9 * VMS * text.length,
+    `${equal} instead of ${different} bytes`,
+  );
+});
+
 t.test(
   "objects change and disappear while their records are compressed",
   async (t) => {

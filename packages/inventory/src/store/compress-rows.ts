@@ -7,6 +7,7 @@ import {
 } from "./record-decompressor.js";
 import { Cell } from "./row-table.js";
 import type { SharedRows, SharedSegment } from "./shared-rows.js";
+import { StoredValues } from "./stored-values.js";
 
 /** Size of the records of a block, in bytes: smaller ones compress less, larger ones take longer to read. */
 const BLOCK_BYTES = 64 * 1024;
@@ -36,11 +37,11 @@ export function compressRows(
     const refOffset = cells[at + Cell.refOffset]!;
     const offset = cells[at + Cell.offset]!;
     const columnsFrom = source.isCompressed ? refOffset : offset;
-    const ref = blocks.addPlain(plain, refOffset, cells[at + Cell.refLength]!);
+    const ref = blocks.addRef(plain, refOffset, cells[at + Cell.refLength]!);
     for (let cell = at + Cell.columns; cell < at + stride; cell += 2) {
       const from = columnsFrom + cells[cell]!;
       const length = cells[cell + 1]!;
-      if (length > 0) cells[cell] = blocks.addPlain(plain, from, length) - ref;
+      if (length > 0) cells[cell] = blocks.addColumn(plain, from, length) - ref;
     }
     cells[at + Cell.segment] = blocks.number;
     cells[at + Cell.refOffset] = ref;
@@ -84,6 +85,7 @@ class Source {
 class BlockWriter {
   readonly #zstd: ZstdModule;
   readonly #plain = new ByteWriter();
+  readonly #values = new StoredValues();
   readonly #records = new ByteWriter();
   readonly #parts: Uint8Array[] = [];
   readonly #blocks: CompressedBlock[] = [];
@@ -99,8 +101,17 @@ class BlockWriter {
   }
 
   /** @returns the offset in the block */
-  addPlain(from: Buffer, offset: number, length: number): number {
+  addRef(from: Buffer, offset: number, length: number): number {
     return this.#plain.add(from, offset, length);
+  }
+
+  /** @returns the offset in the block, where an equal value of another column or row may be */
+  addColumn(from: Buffer, offset: number, length: number): number {
+    const known = this.#values.find(this.#plain.buffer, from, offset, length);
+    if (known >= 0) return known;
+    const at = this.#plain.add(from, offset, length);
+    this.#values.add(at, length);
+    return at;
   }
 
   /** @returns the offset among the records of the block */
@@ -136,6 +147,7 @@ class BlockWriter {
     this.#parts.push(plain, stored);
     this.#bytes += plain.length + stored.length;
     this.#plain.clear();
+    this.#values.clear();
     this.#records.clear();
   }
 }
@@ -144,6 +156,11 @@ class BlockWriter {
 class ByteWriter {
   #buffer: Buffer = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
   length = 0;
+
+  /** With the bytes so far at its start: valid until the next call. */
+  get buffer(): Buffer {
+    return this.#buffer;
+  }
 
   /** The bytes so far: valid until the next call. */
   get bytes(): Buffer {

@@ -12,8 +12,9 @@ export interface CompressedRows {
   readonly className: string;
   /**
    * Rows as in RowTable. The segment is an index in `blocks`, or negative: no row here.
-   * `refOffset` counts from the start of the block, columns count from the reference,
-   * and `offset` from the start of the decompressed block.
+   * `refOffset` counts from the start of the block, columns count from the reference
+   * (negative: the value is stored with an earlier record of the block that has the same
+   * one), and `offset` from the start of the decompressed block.
    */
   readonly cells: Int32Array;
   /** Integers per row. */
