@@ -55,7 +55,8 @@ export class MetadataKind implements JobKind {
       isStopping,
       concurrency: settings.concurrency ?? DEFAULT_CONCURRENCY,
       listItems: () => this.#sources(run.job),
-      process: (source, work) => storer.store(source, work),
+      process: (source, work, deletions) =>
+        storer.store(source, work, deletions),
     });
   }
 

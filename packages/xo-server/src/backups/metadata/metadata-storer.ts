@@ -7,6 +7,7 @@ import { ITEM_TYPES } from "../archives/archive.js";
 import { toLoggedError } from "../report/backup-log.js";
 import type { ItemRepositoryEntry } from "../report/item-log.js";
 import { expired } from "../run/apply-retention.js";
+import type { Deletions } from "../run/deletions.js";
 import type { ItemResult } from "../run/run-items.js";
 import type { MetadataKindParts } from "./metadata-parts.js";
 import type { MetadataSource } from "./metadata-source.js";
@@ -16,6 +17,12 @@ interface MetadataRun {
   readonly run: KindRun;
   readonly settings: MetadataBody;
   readonly timezone: string | undefined;
+}
+
+interface RetentionOptions {
+  readonly source: MetadataSource;
+  readonly deletions: Deletions;
+  readonly warnings: string[];
 }
 
 type Parts = Pick<MetadataKindParts, "repositories" | "archives" | "clock">;
@@ -31,14 +38,19 @@ export class MetadataStorer {
   }
 
   /** A failure in one repository does not affect others. */
-  async store(source: MetadataSource, work: TaskContext): Promise<ItemResult> {
+  async store(
+    source: MetadataSource,
+    work: TaskContext,
+    deletions: Deletions,
+  ): Promise<ItemResult> {
     const about = await source.describe();
     const warnings: string[] = [];
+    const retention = { source, deletions, warnings };
     const entries: ItemRepositoryEntry[] = [];
     for (const repository of this.#run.settings.repositories) {
       work.signal.throwIfAborted();
       const entry = await this.#storeIn(repository, { source, about }, work);
-      entries.push(await this.#applyRetention(source, entry, warnings));
+      entries.push(await this.#applyRetention(entry, retention));
     }
     const failure = failureOf(entries);
     return {
@@ -117,22 +129,23 @@ export class MetadataStorer {
   }
 
   async #applyRetention(
-    source: MetadataSource,
     entry: ItemRepositoryEntry,
-    warnings: string[],
+    { source, deletions, warnings }: RetentionOptions,
   ): Promise<ItemRepositoryEntry> {
     const { backup, repository, name } = entry;
     if (backup === undefined) return entry;
     const { archives } = this.#parts;
     try {
       await archives.refresh(repository);
-      const deleted = expired(
-        await archives.ofItem(repository, source),
-        this.#rulesOf(source, repository, backup),
+      const deleted = await deletions.delete(
+        repository,
+        expired(
+          await archives.ofItem(repository, source),
+          this.#rulesOf(source, repository, backup),
+        ),
+        (ids) => archives.remove(repository, ids),
       );
-      if (deleted.length === 0) return entry;
-      await archives.remove(repository, deleted);
-      return { ...entry, deleted };
+      return deleted.length === 0 ? entry : { ...entry, deleted };
     } catch (error) {
       const { message } = error as Error;
       warnings.push(`old backups in ${name} are left: ${message}`);

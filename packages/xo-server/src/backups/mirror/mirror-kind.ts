@@ -75,12 +75,14 @@ export class MirrorKind implements JobKind {
         targets = await this.#openTargets(settings, job.id, isResumed);
         return this.#items(job, choice?.vms);
       },
-      process: async (item, work) => {
+      process: async (item, work, deletions) => {
         const repositories = [];
         const warnings = damagedWarnings(item);
         for (const target of targets) {
           work.signal.throwIfAborted();
-          repositories.push(await target.copy(item, rules, work));
+          repositories.push(
+            await target.copy(item, { rules, deletions }, work),
+          );
         }
         const failed = repositories.filter(({ error }) => error !== undefined);
         return {

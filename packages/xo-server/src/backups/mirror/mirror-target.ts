@@ -1,6 +1,7 @@
 import type { TaskContext } from "../../tasks/task-context.js";
 import { toLoggedError } from "../report/backup-log.js";
 import type { ItemRepositoryEntry } from "../report/item-log.js";
+import type { Deletions } from "../run/deletions.js";
 import {
   chooseBase,
   chooseExpired,
@@ -26,6 +27,12 @@ interface MirrorTargetOptions {
   readonly job: string;
   /** Bytes per second. */
   readonly maxRate: number | undefined;
+}
+
+/** What a run applies to each item. */
+export interface ItemRules {
+  readonly rules: CopyRules;
+  readonly deletions: Deletions;
 }
 
 interface Totals {
@@ -91,7 +98,7 @@ export class MirrorTarget {
   /** Copies missing backups, and deletes copies that the retention does not keep. Never rejects. */
   async copy(
     item: MirroredItem,
-    rules: CopyRules,
+    { rules, deletions }: ItemRules,
     work: TaskContext,
   ): Promise<ItemRepositoryEntry> {
     const { clock } = this.#parts;
@@ -103,7 +110,7 @@ export class MirrorTarget {
       await this.#copyMissing(item, rules, { work, totals });
       // Lists must contain the copies when the run has ended.
       if (totals.copied > 0) await this.#parts.archives.refresh(this.id);
-      const deleted = await this.#deleteExpired(item, rules);
+      const deleted = await this.#deleteExpired(item, rules, deletions);
       const end = clock.now();
       const more = deleted.length === 0 ? {} : { deleted };
       return { ...about, status: "success", end, ...totals, ...more };
@@ -202,18 +209,20 @@ export class MirrorTarget {
     return { of: backup, backup: copied.id, time, order };
   }
 
-  async #deleteExpired(
+  /** @returns ids of this process and of earlier ones of the run */
+  #deleteExpired(
     item: MirroredItem,
     rules: CopyRules,
+    deletions: Deletions,
   ): Promise<readonly string[]> {
     const key = keyOf(item);
     const expired = chooseExpired(this.copiesOf(key), rules);
-    if (expired.length === 0) return [];
-    await this.#parts.archives.remove(this.id, expired);
-    const left = this.copiesOf(key).filter(
-      ({ backup }) => !expired.includes(backup),
-    );
-    this.#copies.set(key, left);
-    return expired;
+    return deletions.delete(this.id, expired, async (ids) => {
+      await this.#parts.archives.remove(this.id, ids);
+      const left = this.copiesOf(key).filter(
+        ({ backup }) => !ids.includes(backup),
+      );
+      this.#copies.set(key, left);
+    });
   }
 }

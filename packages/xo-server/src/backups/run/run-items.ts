@@ -11,6 +11,7 @@ import {
   type ItemLogEntry,
   type ItemRunBody,
 } from "../report/item-log.js";
+import { Deletions } from "./deletions.js";
 
 /** An item of a run, which processes one after the other. */
 export type RunItem = Pick<ItemLogEntry, "type" | "id" | "name">;
@@ -28,7 +29,11 @@ interface ItemRunOptions<T extends RunItem> {
   /** @throws XoError which makes the run fail */
   readonly listItems: () => Promise<readonly T[]> | readonly T[];
   /** @throws XoError which makes the item fail */
-  readonly process: (item: T, work: TaskContext) => Promise<ItemResult>;
+  readonly process: (
+    item: T,
+    work: TaskContext,
+    deletions: Deletions,
+  ) => Promise<ItemResult>;
 }
 
 const STEP = "item:";
@@ -57,7 +62,7 @@ export async function runItems<T extends RunItem>(
         isOver: () => run.work.signal.aborted || options.isStopping(),
       },
       async (item) => {
-        const entry = await runItem(run.work, item, options);
+        const entry = await runItem(run, item, options);
         entries.push(entry);
         await run.work.persistStep(`${STEP}${keyOf(item)}`, entry);
         reportCounts(run.work, entries, items.length);
@@ -71,16 +76,18 @@ export async function runItems<T extends RunItem>(
 }
 
 async function runItem<T extends RunItem>(
-  work: TaskContext,
+  run: KindRun,
   item: T,
   { clock, process }: ItemRunOptions<T>,
 ): Promise<ItemLogEntry> {
+  const { work } = run;
+  const deletions = new Deletions(run, keyOf(item));
   const { type, id, name } = item;
   const start = clock.now();
   let result: ItemResult = {};
   try {
     await work.part(name, async (part) => {
-      result = await process(item, part);
+      result = await process(item, part, deletions);
       // The part shows the failure.
       if (result.error !== undefined) throw toFailure(item, result.error);
     });
