@@ -51,6 +51,8 @@ export async function startControlled(
   const config = [
     `dataDir: ${join(t.testdirName, "data")}`,
     "xapi: { throttleMs: 10 }",
+    // On a busy machine workers of a lower priority hardly run.
+    "backups: { workerNiceness: 0 }",
     `pools: [${lines.join(", ")}]`,
   ];
   const home = t.testdir({ "config.yaml": config.join("\n") });

@@ -30,7 +30,7 @@ const MAX_STARTING_MS = 1_500;
 async function setUp(t: Test) {
   const [simulated] = await simulate(t, "--hosts", "1", "--vms", "6");
   const cwd = t.testdir({
-    "config.yaml": `pools: [{ label: P, hosts: ["${simulated!.url}"], password: ${simulated!.password} }]`,
+    "config.yaml": `backups: { workerNiceness: 0 }\npools: [{ label: P, hosts: ["${simulated!.url}"], password: ${simulated!.password} }]`,
   });
   const launch = () => {
     const args = ["start", "--host", "127.0.0.1", "--port", "0"];

@@ -27,7 +27,7 @@ export class CleanupSite {
   static async create(t: Test): Promise<CleanupSite> {
     const [pool] = await simulate(t, "--hosts", "1", "--vms", "6");
     const cwd = t.testdir({
-      "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+      "config.yaml": `backups: { workerNiceness: 0 }\npools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
     });
     const site = new CleanupSite(t, cwd, new SimulatedPool(pool!.url));
     await site.start();

@@ -18,7 +18,7 @@ t.test(
   async (t) => {
     const [pool] = await simulate(t, "--hosts", "1", "--vms", "2");
     const cwd = t.testdir({
-      "config.yaml": `pools: [{ label: P0, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+      "config.yaml": `backups: { workerNiceness: 0 }\npools: [{ label: P0, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
     });
     const args = ["start", "--host", "127.0.0.1", "--port", "0"];
     const env = { XO_ADMIN_PASSWORD: PASSWORD };

@@ -65,7 +65,7 @@ async function setUp(t: Test) {
           })),
         },
       },
-      { signingKey },
+      { signingKey, niceness: 0 },
     ).result as Promise<SeveralBackupsResult>;
   return { repositories, backUp };
 }

@@ -16,7 +16,10 @@ import { recoveryKey } from "../src/keys/recovery-sheet.js";
 
 const MIB = 1024 * 1024;
 
-async function setUp(t: Test) {
+async function setUp(
+  t: Test,
+  options: { readonly niceness?: number } = { niceness: 0 },
+) {
   const folder = await mkdtemp(join(tmpdir(), "xo-backup-starter-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, "repository");
@@ -41,7 +44,7 @@ async function setUp(t: Test) {
         recoveryKey: recoveryKey(repository.key),
         operation,
       },
-      { signingKey, ...(onProgress && { onProgress }) },
+      { signingKey, ...options, ...(onProgress && { onProgress }) },
     );
   return { folder, image, start };
 }
@@ -100,14 +103,22 @@ t.test("errors of a worker keep their code and message", async (t) => {
   });
 });
 
-t.test("a worker has a lower priority than its server", async (t) => {
-  const { image, start } = await setUp(t);
-  const worker = start(backupOf(image, 1024));
-  const priority = getPriority(await pidOf(worker));
-  t.equal(priority, Math.min(19, getPriority() + 10));
-  worker.cancel();
-  await t.rejects(worker.result, { code: "cancelled" });
-});
+for (const [options, added] of [
+  [{}, 10],
+  [{ niceness: 3 }, 3],
+  [{ niceness: 0 }, 0],
+] as const)
+  t.test(
+    `the nice value of a worker is that of its server and ${added}`,
+    async (t) => {
+      const { image, start } = await setUp(t, options);
+      const worker = start(backupOf(image, 1024));
+      const priority = getPriority(await pidOf(worker));
+      t.equal(priority, Math.min(19, getPriority() + added));
+      worker.cancel();
+      await t.rejects(worker.result, { code: "cancelled" });
+    },
+  );
 
 t.test("a worker is cancelled", async (t) => {
   const { image, start } = await setUp(t);

@@ -49,7 +49,7 @@ async function setUp(t: Test) {
         recoveryKey: recoveryKey(repository.key),
         operation,
       },
-      { signingKey, ...(onProgress && { onProgress }) },
+      { signingKey, niceness: 0, ...(onProgress && { onProgress }) },
     );
   const backUp = (disk: Omit<BackupDisk, "name">, base?: string) =>
     start({

@@ -68,7 +68,7 @@ async function setUp(t: Test): Promise<Setup> {
         recoveryKey: recoveryKey(repository.key),
         operation,
       },
-      { signingKey, ...(onProgress && { onProgress }) },
+      { signingKey, niceness: 0, ...(onProgress && { onProgress }) },
     );
   return { folder, image, storage, repository, start };
 }

@@ -18,15 +18,18 @@ function hungWorker(): Worker {
 function setUp(maxWorkers: number) {
   const clock = new FakeClock();
   const started: string[] = [];
+  const priorities: (number | undefined)[] = [];
   const workers = new Workers({
     clock,
     maxWorkers,
-    start({ operation: { type } }) {
+    niceness: 10,
+    start({ operation: { type } }, { niceness }) {
       started.push(type);
+      priorities.push(niceness);
       return hungWorker();
     },
   });
-  return { clock, started, workers };
+  return { clock, started, priorities, workers };
 }
 
 t.test(
@@ -61,3 +64,19 @@ t.test("a server stops although a worker hangs in a mount", async (t) => {
   clock.pass(5_000);
   await Promise.all([failed, stopped]);
 });
+
+t.test(
+  "workers for data have a lower priority; those that a user waits for do not",
+  async (t) => {
+    const { started, priorities, workers } = setUp(1);
+    for (const operation of [
+      { type: "collect" },
+      { type: "export", backup: "b", ova: "", disks: [] },
+      { type: "open" },
+    ] as const)
+      void workers.run({ operation }).catch(() => undefined);
+    await turn();
+    t.same(started, ["collect", "export", "open"]);
+    t.same(priorities, [10, 10, 0]);
+  },
+);

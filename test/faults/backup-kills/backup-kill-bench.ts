@@ -1,5 +1,4 @@
 import { readdir, utimes } from "node:fs/promises";
-import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pick, type Random } from "../seeded-random.js";
@@ -53,7 +52,6 @@ export class BackupKillBench {
   #mirror = "";
   #usual: Usual = { calls: 60, files: 60 };
   #rounds = 0;
-  #renice: NodeJS.Timeout | undefined;
 
   constructor(site: Site, random: Random) {
     this.#site = site;
@@ -70,7 +68,6 @@ export class BackupKillBench {
   /** Creates repositories and jobs, and runs them once. */
   async begin(): Promise<void> {
     const site = this.#site;
-    this.#renice = this.#keepWorkersRunning();
     await site.start();
     const folder = (name: string) => join(site.cwd, name);
     const first = await site.createRepository("first", folder("first"));
@@ -157,7 +154,6 @@ export class BackupKillBench {
         problems.push(`verification of ${folder}: ${JSON.stringify(report)}`);
       await this.#readAll(repository);
     }
-    this.stop();
     const code = await this.#site.stop();
     if (code !== 0) problems.push(`exit code ${code}: ${this.#site.output}`);
     await this.#untilNone("processes", () => processesIn(this.#site.cwd));
@@ -173,10 +169,6 @@ export class BackupKillBench {
     const left = await readdir(temporary);
     if (left.length > 0)
       this.state.problems.push(`${temporary}: ${left.join(", ")}`);
-  }
-
-  stop(): void {
-    clearInterval(this.#renice);
   }
 
   /** Compares all that the second reader finds with what the VMs had. */
@@ -370,19 +362,5 @@ export class BackupKillBench {
     }
     if (found.length > 0)
       this.state.problems.push(`${what}: ${found.map(String).join("; ")}`);
-  }
-
-  /** Workers have a low priority: on a busy machine they would hardly run. */
-  #keepWorkersRunning(): NodeJS.Timeout {
-    return setInterval(() => {
-      void workersOf(this.#site.pid).then((workers) => {
-        for (const pid of workers)
-          try {
-            setPriority(pid, 0);
-          } catch {
-            // It has ended, or this user may not raise priorities.
-          }
-      });
-    }, 100);
   }
 }

@@ -82,7 +82,6 @@ async function run(seed: number, kills: number): Promise<KilledHistory> {
   } catch (error) {
     bench.state.problems.push(`ended: ${(error as Error).message}`);
   }
-  bench.stop();
   for (const end of ends.toReversed()) await end();
   await rm(folder, { recursive: true, force: true });
   const { counts, state, restoredDisks, repaired } = bench;

@@ -50,7 +50,7 @@ export class Site {
     if (limited !== undefined) owner.teardown(() => limited.unmount());
     await writeFile(
       join(cwd, "config.yaml"),
-      `pools: [{ label: P, hosts: ["${proxy.url}"], password: password }]`,
+      `backups: { workerNiceness: 0 }\npools: [{ label: P, hosts: ["${proxy.url}"], password: password }]`,
     );
     return new Site(owner, { cwd, pool, proxy, limited });
   }

@@ -7,7 +7,7 @@ import { programFile } from "../program-file.js";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
 const workerProgram = programFile("worker-program", import.meta.url);
-/** Added to the nice value of this process: it answers its clients before workers compress. */
+/** Default of `niceness`: this process answers its clients before workers compress. */
 const NICENESS = 10;
 const MAX_NICE = 19;
 /** Threads for operations on files: some may hang in a mount that does not answer. */
@@ -47,6 +47,8 @@ export class WorkerError extends Error {
 export interface StartWorkerOptions {
   /** The Ed25519 private key that signs the order. */
   readonly signingKey: KeyObject;
+  /** Added to the nice value of this process; default: 10. */
+  readonly niceness?: number | undefined;
   readonly onProgress?: (figures: Readonly<Record<string, number>>) => void;
   /** @returns the answer, JSON; if it fails, the work is cancelled */
   readonly onQuestion?: (question: unknown) => Promise<object>;
@@ -108,6 +110,7 @@ export function startProcess(
   {
     onProgress,
     onQuestion,
+    niceness = NICENESS,
     program = workerProgram,
     exitMs = EXIT_MS,
   }: ProcessOptions,
@@ -123,7 +126,7 @@ export function startProcess(
     ],
     env: environment(),
   }) as ChildProcessWithoutNullStreams;
-  if (child.pid !== undefined) lowerPriority(child.pid);
+  if (child.pid !== undefined) lowerPriority(child.pid, niceness);
   let ended: Message | undefined;
   let stderr = "";
   let exitTimer: NodeJS.Timeout | undefined;
@@ -207,9 +210,9 @@ function endOf(code: number | null, signal: NodeJS.Signals | null): string {
 }
 
 /** Of a process that was just started: its threads inherit it. */
-function lowerPriority(pid: number): void {
+function lowerPriority(pid: number, niceness: number): void {
   try {
-    setPriority(pid, Math.min(MAX_NICE, getPriority() + NICENESS));
+    setPriority(pid, Math.min(MAX_NICE, getPriority() + niceness));
   } catch {
     // It has ended, or the system does not allow it: the priority stays.
   }

@@ -15,6 +15,7 @@ export type StarterRequest =
       readonly type: "start";
       readonly id: number;
       readonly request: WorkerRequest;
+      readonly niceness: number | undefined;
     }
   | { readonly type: "cancel"; readonly id: number };
 
@@ -34,12 +35,17 @@ const send = (answer: StarterAnswer): void => parentPort!.postMessage(answer);
 parentPort!.on("message", (message: StarterRequest) => {
   const { id } = message;
   if (message.type === "cancel") running.get(id)?.cancel();
-  else void carryOut(id, message.request);
+  else void carryOut(message);
 });
 
-async function carryOut(id: number, request: WorkerRequest): Promise<void> {
+async function carryOut({
+  id,
+  request,
+  niceness,
+}: Extract<StarterRequest, { type: "start" }>): Promise<void> {
   try {
     const worker = startProcess(request, {
+      niceness,
       onProgress: (figures) => send({ id, type: "progress", figures }),
     });
     running.set(id, worker);

@@ -37,14 +37,14 @@ export class WorkerStarter {
     // Output and input are pipes of the process that starts the worker: their bytes would have to go through the thread.
     if (request.hasOutput || request.hasInput)
       return startProcess(request, callbacks);
-    const { onProgress } = callbacks;
+    const { onProgress, niceness } = callbacks;
     const id = ++this.#lastId;
     const running = this.#running;
     const result = new Promise<unknown>((resolve, reject) =>
       running.set(id, { pid: undefined, onProgress, resolve, reject }),
     );
     const started = running.get(id)!;
-    this.#send({ type: "start", id, request });
+    this.#send({ type: "start", id, request, niceness });
     return {
       get pid() {
         return started.pid;

@@ -25,8 +25,8 @@ export function startBackupServices(
   | "backupWorkers"
 > {
   const logger = loggers.named("xo:backup");
-  const { maxWorkers } = config.backups;
-  const workers = new Workers({ clock, maxWorkers });
+  const { maxWorkers, workerNiceness: niceness } = config.backups;
+  const workers = new Workers({ clock, maxWorkers, niceness });
   stops.push("backup workers", () => workers.stop());
   const repositories = new Repositories({ store, workers, clock, logger });
   const archives = new Archives({ store, repositories, logger });

@@ -12,6 +12,8 @@ interface WorkersOptions {
   readonly clock: WallClock;
   /** Workers that read or write data of disks, at the same time. */
   readonly maxWorkers: number;
+  /** Added to the nice value of the server for workers that read or write data. */
+  readonly niceness: number;
   /** Default: by a thread. */
   readonly start?: (order: WorkOrder, options: StartWorkerOptions) => Worker;
 }
@@ -29,7 +31,7 @@ export interface WorkerRunOptions {
 }
 
 /** Types of long orders, which read or write data. */
-const LONG = new Set([
+const LONG: ReadonlySet<string> = new Set([
   "backup",
   "backup-to-several",
   "mirror",
@@ -39,6 +41,8 @@ const LONG = new Set([
   "collect",
   "benchmark",
 ]);
+/** Data of disks passes through these too. */
+const READS_DATA: ReadonlySet<string> = new Set([...LONG, "import", "export"]);
 /** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;
 /** Imports from other products: they wait neither for backups nor for lists. */
@@ -172,12 +176,14 @@ export class Workers {
     ending: AbortSignal,
     { onProgress, onQuestion, onStart }: WorkerRunOptions,
   ): Promise<unknown> {
-    const { clock } = this.#options;
+    const { clock, niceness } = this.#options;
     const expires = new Date(clock.now() + ORDER_MS).toISOString();
     const worker = this.#start(
       { version: 1, expires, ...order },
       {
         signingKey: this.#signingKey,
+        // A user waits for the others, which compute little.
+        niceness: READS_DATA.has(order.operation.type) ? niceness : 0,
         ...(onProgress === undefined ? {} : { onProgress }),
         ...(onQuestion === undefined ? {} : { onQuestion }),
       },
