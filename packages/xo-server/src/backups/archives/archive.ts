@@ -23,6 +23,18 @@ export interface Archive {
   readonly sizes: BackupDescription["sizes"];
 }
 
+/**
+ * The moment whose state a backup has, in ms since the epoch: that of the snapshot. Its own `time` is when it was
+ * stored, which is hours later for large disks, and of a copy when it was copied.
+ */
+export function takenAt({
+  properties,
+  time,
+}: Pick<Archive, "properties" | "time">): number {
+  const { time: taken } = properties;
+  return typeof taken === "number" ? taken : time;
+}
+
 /** Properties of a manifest that are read only for a restore. */
 export const UNINDEXED = ["records", "secrets"];
 

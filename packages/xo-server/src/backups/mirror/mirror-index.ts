@@ -1,4 +1,4 @@
-import { itemOf, type Archive } from "../archives/archive.js";
+import { itemOf, takenAt, type Archive } from "../archives/archive.js";
 import type { RunItem } from "../run/run-items.js";
 
 /** A backup in the source repository. */
@@ -59,7 +59,7 @@ export async function groupSources(
       items.set(key, known);
       known.backups.unshift({
         backup: archive.backup,
-        time: timeOf(archive),
+        time: takenAt(archive),
         order: archive.order,
         isDamaged: isDamaged(archive),
       });
@@ -85,8 +85,8 @@ export async function groupCopies(
       own.push({
         of: mirror.backup,
         backup: archive.backup,
-        time: timeOf(archive),
-        order: mirror.order ?? timeOf(archive),
+        time: takenAt(archive),
+        order: mirror.order ?? takenAt(archive),
       });
     }
   return copies;
@@ -110,10 +110,4 @@ function toItem(archive: Archive): RunItem | undefined {
   return item.type === "pool"
     ? { ...item, name: pool?.name_label ?? item.id }
     : { ...item, id: item.type, name: "Configuration of the server" };
-}
-
-function timeOf({ properties, time }: Archive): number {
-  const { time: taken } = properties;
-  // The time of the snapshot, because the manifest is written when the data is stored.
-  return typeof taken === "number" ? taken : time;
 }

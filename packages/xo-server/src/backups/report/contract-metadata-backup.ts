@@ -1,4 +1,4 @@
-import { itemOf, type Archive } from "../archives/archive.js";
+import { itemOf, takenAt, type Archive } from "../archives/archive.js";
 
 /**
  * A backup of the database of a pool, or of the configuration, in the form of Xen
@@ -25,7 +25,7 @@ export function toContractMetadataBackup(
 ): ContractMetadataBackup | undefined {
   const item = itemOf(archive);
   if (item === undefined) return undefined;
-  const { id, repository, time, properties, sizes } = archive;
+  const { id, repository, properties, sizes } = archive;
   const { job, jobName, schedule, pool, poolMaster } = properties;
   const optional = (name: string, value: unknown) =>
     value === undefined ? {} : { [name]: value };
@@ -33,7 +33,7 @@ export function toContractMetadataBackup(
     id,
     type: item.type === "pool" ? "pool" : "xo",
     backupRepository: repository,
-    timestamp: time,
+    timestamp: takenAt(archive),
     size: sizes.disks,
     ...optional("jobId", job),
     ...optional("jobName", jobName),

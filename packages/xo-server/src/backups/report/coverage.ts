@@ -4,6 +4,7 @@ import type { Job, Store } from "@xo-server/store";
 import type { AuthenticatedUsers } from "../../auth/users/authenticated-users.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 import { createTimes } from "../../schedules/times.js";
+import { takenAt } from "../archives/archive.js";
 import type { Archives } from "../archives/archives.js";
 import { DEFAULT_EXCLUDED_TAGS, selectVms } from "../jobs/vm-selection.js";
 
@@ -124,8 +125,10 @@ export class BackupCoverage {
     const last = new Map<string, number>();
     // Newest first, by an order that needs no clock.
     for await (const page of this.#options.archives.list())
-      for (const { vm, time } of page)
-        if (vm !== undefined && !last.has(vm)) last.set(vm, time);
+      for (const archive of page) {
+        const { vm } = archive;
+        if (vm !== undefined && !last.has(vm)) last.set(vm, takenAt(archive));
+      }
     return last;
   }
 

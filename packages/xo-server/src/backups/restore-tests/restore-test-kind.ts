@@ -13,6 +13,7 @@ import { checkObject } from "../../operations/access.js";
 import type { HandlerContext } from "../../operations/operation.js";
 import type { InterruptedTask } from "../../tasks/interrupted-task.js";
 import type { TaskContext } from "../../tasks/task-context.js";
+import { takenAt } from "../archives/archive.js";
 import type { Archives } from "../archives/archives.js";
 import { toLoggedError } from "../report/backup-log.js";
 import {
@@ -92,7 +93,7 @@ export class RestoreTestKind implements JobKind {
           name,
           backup: archive.id,
           repository: repositoryName,
-          time: archive.time,
+          time: takenAt(archive),
         })),
       excluded: skipped.slice(0, MAX_PLANNED),
     };
@@ -147,7 +148,7 @@ export class RestoreTestKind implements JobKind {
     const about = {
       archive: archive.id,
       repository: repositoryName,
-      time: archive.time,
+      time: takenAt(archive),
     };
     let entry: TestLogEntry;
     try {

@@ -1,4 +1,4 @@
-import type { Archive } from "../archives/archive.js";
+import { takenAt, type Archive } from "../archives/archive.js";
 import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
@@ -32,15 +32,9 @@ function ownBackups(all: readonly Archive[]): StoredBackup[] {
     .map(toStored);
 }
 
-function toStored({
-  id,
-  repository,
-  backup,
-  time,
-  order,
-  properties,
-}: Archive): StoredBackup {
-  const { job, schedule, run, time: taken } = properties;
+function toStored(archive: Archive): StoredBackup {
+  const { id, repository, backup, order, properties } = archive;
+  const { job, schedule, run } = properties;
   return {
     id,
     repository,
@@ -49,7 +43,6 @@ function toStored({
     job: String(job),
     schedule: typeof schedule === "string" ? schedule : undefined,
     run: String(run),
-    // The time of the snapshot, because the manifest is written when the data is stored.
-    time: typeof taken === "number" ? taken : time,
+    time: takenAt(archive),
   };
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import type { BackupDescription } from "@xo-server/backup";
 import {
   parseArchiveId,
+  takenAt,
   type Archive,
 } from "../../backups/archives/archive.js";
 import {
@@ -28,7 +29,10 @@ const PublicArchive = Type.Object({
   id: Type.String(),
   type: Type.Literal("xo-vm-backup"),
   backupRepository: Type.String(),
-  timestamp: Type.Number({ description: "Time, in ms since the epoch." }),
+  timestamp: Type.Number({
+    description:
+      "Time of the snapshot that was backed up, in ms since the epoch; of a copy that of the original.",
+  }),
   mode: Type.String(),
   jobId: Type.Optional(Type.String()),
   scheduleId: Type.Optional(Type.String()),
@@ -65,7 +69,7 @@ function toPublic(
   archive: Archive,
   context: Pick<OperationContext, "services" | "user">,
 ): PublicArchive {
-  const { id, repository, time, properties, disks, sizes } = archive;
+  const { id, repository, properties, disks, sizes } = archive;
   const { vm, pool, skipped, mode } = properties;
   const record = context.services.backupRepositories.get(repository);
   const [jobId, scheduleId] = [properties["job"], properties["schedule"]].map(
@@ -78,7 +82,7 @@ function toPublic(
     id,
     type: "xo-vm-backup",
     backupRepository: repository,
-    timestamp: time,
+    timestamp: takenAt(archive),
     mode: mode === "incremental" ? "delta" : "full",
     ...(jobId === undefined ? {} : { jobId }),
     ...(scheduleId === undefined ? {} : { scheduleId }),
