@@ -182,6 +182,29 @@ t.test("a VM is restored from its newest whole backup", async (t) => {
   t.match((await run(wrong)).err, "0=LAN");
 });
 
+t.test(
+  "the newest backup is that of a repository that can be read, if there is one",
+  async (t) => {
+    const { server, run, acts, bodies } = await start(t);
+    const copy = archive("b2", 1_790_000_100_000, {
+      id: "r2/copy",
+      backupRepository: "r2",
+    });
+    server.methods["backupArchive.getAll"] = () => [
+      copy,
+      ...ARCHIVES.slice(0, 2),
+    ];
+    acts("backup-archives/r1%2Fb2/actions/restore");
+    const cli = await run(["restore", "vm", UUID, "--sr", "nfs-1"]);
+    t.equal(cli.code, 0, cli.err);
+    t.match(bodies(), [["backup-archives/r1%2Fb2/actions/restore", {}]]);
+    server.methods["backupArchive.getAll"] = () => [copy];
+    acts("backup-archives/r2%2Fcopy/actions/restore");
+    await run(["restore", "vm", UUID, "--sr", "nfs-1"]);
+    t.equal(bodies().length, 2, "the server reports why it cannot");
+  },
+);
+
 t.test("without a whole backup nothing is restored", async (t) => {
   const { server, run } = await start(t);
   const cli = await run(["restore", "vm", "nobody", "--sr", "s"]);
@@ -300,6 +323,11 @@ t.test("repositories are listed, verified, tested and removed", async (t) => {
   );
   server.methods["remote.test"] = ({ id }) => ({ of: id });
   t.equal((await run(["repository", "test", "offsite"])).out, "of: r2\n");
+  const error = { code: "BACKUP_REPOSITORY_UNREACHABLE", message: "no mount" };
+  server.methods["remote.test"] = () => ({ success: false, error });
+  const failed = await run(["repository", "test", "offsite"]);
+  t.equal(failed.code, 1, "a failed test is a failure");
+  t.match(failed.err, /no mount/);
   const removed: unknown[] = [];
   server.methods["remote.delete"] = ({ id }) => removed.push(id);
   t.equal((await run(["repository", "remove", "offsite"])).code, 2);

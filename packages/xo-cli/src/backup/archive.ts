@@ -1,5 +1,6 @@
 import { RequestError, usageError } from "../cli-error.js";
 import type { Rpc } from "../server/rpc.js";
+import { readRepositories } from "./repository.js";
 
 /** A backup of a VM, as `backupArchive.getAll` returns it. */
 export interface Archive {
@@ -24,6 +25,12 @@ export interface Archive {
   readonly verification: string;
 }
 
+/** Errors of repositories from which backups can be restored. */
+const READABLE = new Set([
+  "BACKUP_REPOSITORY_READ_ONLY",
+  "BACKUP_REPOSITORY_FULL",
+]);
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Backups, newest first. @param vm UUID or name; undefined: of all VMs */
@@ -45,7 +52,8 @@ export async function readArchives(
 }
 
 /**
- * A backup by its id, or the newest of a VM that is not damaged, by the UUID or name of the VM.
+ * A backup by its id, or the newest of a VM that is not damaged, by the UUID or name of the VM: in a repository that
+ * can be read, if there is one.
  * @throws RequestError NO_SUCH_OBJECT
  * @throws CliError USAGE: several VMs have the name
  */
@@ -59,10 +67,14 @@ export async function findArchive(rpc: Rpc, text: string): Promise<Archive> {
       `there are backups of ${vms.size} VMs named ${JSON.stringify(text)}`,
       `use one of the UUIDs: ${[...vms].slice(0, 10).join(", ")}`,
     );
-  const newest = archives.find(
+  const whole = archives.filter(
     ({ verification }) => verification !== "damaged",
   );
-  if (newest !== undefined) return newest;
+  const newest = whole[0];
+  if (newest !== undefined) {
+    const unusable = await unusableRepositories(rpc);
+    return whole.find((one) => !unusable.has(one.backupRepository)) ?? newest;
+  }
   const reason =
     archives.length === 0
       ? `no backup of a VM ${text}`
@@ -70,4 +82,17 @@ export async function findArchive(rpc: Rpc, text: string): Promise<Archive> {
   const data = { id: text, type: "backup" };
   const hint = "see xo-cli backup list";
   throw new RequestError(reason, "NO_SUCH_OBJECT", data, hint);
+}
+
+/** Ids of repositories that are disabled, or of which nothing can be read. */
+async function unusableRepositories(rpc: Rpc): Promise<ReadonlySet<string>> {
+  const repositories = await readRepositories(rpc);
+  return new Set(
+    repositories
+      .filter(
+        ({ enabled, error }) =>
+          !enabled || (error !== undefined && !READABLE.has(error.code)),
+      )
+      .map(({ id }) => id),
+  );
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { findRepository, readRepositories } from "../backup/repository.js";
-import { usageError } from "../cli-error.js";
+import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { printRows } from "../output/print-rows.js";
@@ -9,6 +9,7 @@ import { confirm, promptSecret } from "../prompt.js";
 import { runAction } from "../server/run-action.js";
 import { repositoryAddCommand } from "./repository-add.js";
 
+const TEST_FAILED = { code: "FAILED", message: "the test failed" };
 const NAME = "id or name, see xo-cli repository list";
 
 export function repositoryCommand(run: Run): Command {
@@ -64,8 +65,13 @@ function testCommand(run: Run): Command {
       run(command, async (context) => {
         const rpc = await (await context.server()).signIn();
         const { id } = await findRepository(rpc, name);
-        const result = await rpc.call("remote.test", { id });
+        const result = (await rpc.call("remote.test", { id })) as {
+          readonly success?: boolean;
+          readonly error?: { readonly code: string; readonly message: string };
+        };
         await print(context, result);
+        const { code, message } = result.error ?? TEST_FAILED;
+        if (result.success === false) throw new RequestError(message, code);
       });
     });
 }
