@@ -26,7 +26,7 @@ const ENDED_CONNECTION =
   /^(Connection terminated|Client has encountered a connection error|Client was closed)|EPIPE|ECONNRESET/;
 
 interface MigrationLockParts {
-  readonly engine: Pick<Engine, "name" | "writer">;
+  readonly engine: Pick<Engine, "name" | "withoutTimeLimits">;
   readonly timers: Timers;
   readonly logger: Pick<Logger, "info">;
 }
@@ -42,7 +42,7 @@ export async function withMigrationLock(
   run: (db: Kysely<Tables>) => Promise<void>,
 ): Promise<void> {
   const { engine, logger } = parts;
-  if (engine.name === "sqlite") return run(engine.writer);
+  if (engine.name === "sqlite") return engine.withoutTimeLimits(run);
   try {
     await runLocked(parts, run);
   } catch (error) {
@@ -58,7 +58,7 @@ async function runLocked(
   { engine, timers, logger }: MigrationLockParts,
   run: (db: Kysely<Tables>) => Promise<void>,
 ): Promise<void> {
-  await engine.writer.connection().execute(async (connection) => {
+  const locked = async (connection: Kysely<Tables>) => {
     await acquire(connection, logger);
     const signs = signsOfLife(connection, timers);
     try {
@@ -67,12 +67,13 @@ async function runLocked(
       throw codeOf(error) === LOCK_NOT_AVAILABLE ? tableLocked(error) : error;
     } finally {
       await signs.stop();
-      await sql`select pg_advisory_unlock(${LOCK}), set_config('idle_session_timeout', '0', false), set_config('lock_timeout', '0', false)`
+      await sql`select pg_advisory_unlock(${LOCK})`
         .execute(connection)
         // The session was ended, and the lock released with it: the error of the migration is the one to report.
         .catch(() => undefined);
     }
-  });
+  };
+  await engine.withoutTimeLimits((db) => db.connection().execute(locked));
 }
 
 /** Waits for as long as another server migrates. */

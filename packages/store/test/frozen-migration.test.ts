@@ -43,9 +43,9 @@ async function setUp(t: Test) {
   return { cluster, open, log };
 }
 
-/** A server that has the lock of migrations. */
-async function startMigrator(t: Test, url: string) {
-  const child = spawn(process.execPath, [program, url], {
+/** A server that has the lock of migrations. @param statement what it executes after a second */
+async function startMigrator(t: Test, url: string, statement = "select 1") {
+  const child = spawn(process.execPath, [program, url, statement], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.teardown(() => child.kill("SIGKILL"));
@@ -111,5 +111,51 @@ t.test(
       message:
         /not migrated, as another session .* has locked a table for 20 s/,
     });
+  },
+);
+
+t.test(
+  "a migration whose statements take longer than those of a server may is completed",
+  { skip },
+  async (t) => {
+    const { cluster, open } = await setUp(t);
+    await cluster.query(
+      "xo",
+      `drop table reservations; alter table cluster_servers drop column address, drop column fingerprint;
+       delete from kysely_migration where name >= '018';
+       create function wait() returns event_trigger language plpgsql as $$ begin
+         if exists (select from pg_event_trigger_ddl_commands() where object_identity = 'public.reservations')
+         then perform pg_sleep(32); end if; end $$;
+       create event trigger slow on ddl_command_end execute function wait();
+       alter database xo set statement_timeout = '20s'`,
+    );
+    const started = performance.now();
+    await open();
+    t.ok(performance.now() - started >= 32_000, "it was as slow as intended");
+    t.same(await cluster.query("xo", "select id from reservations"), []);
+  },
+);
+
+t.test(
+  "the statement of a server that is killed during a migration ends with it",
+  { skip },
+  async (t) => {
+    const { cluster } = await setUp(t);
+    const { child, ended } = await startMigrator(
+      t,
+      cluster.url("xo"),
+      "select pg_sleep(600)",
+    );
+    const sleeping = () =>
+      cluster.query(
+        "xo",
+        "select pid from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'",
+      );
+    while ((await sleeping()).length === 0);
+    child.kill("SIGKILL");
+    await ended;
+    // Else the test does not end.
+    while ((await sleeping()).length > 0);
+    t.pass("its locks are free");
   },
 );

@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { wallClock } from "@xo-server/kit";
+import { sql } from "kysely";
 import { openPostgresEngine } from "../src/engines/postgres-engine.js";
 import { withMigrationLock } from "../src/migration-lock.js";
 
@@ -11,7 +12,7 @@ await withMigrationLock({ engine, timers: wallClock, logger }, async (db) => {
   print("locked");
   // Long enough to be frozen here.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  await db.selectFrom("meta").select("id").execute();
+  await sql.raw(process.argv[3] ?? "").execute(db);
 });
 print("completed");
 await engine.close();

@@ -30,6 +30,8 @@ export interface Engine {
   readonly reader: Kysely<Tables>;
   /** For transactions, one at a time: used by the committer only. */
   readonly writer: Kysely<Tables>;
+  /** Statements on a connection of its own, which may take as long as they need: for migrations. */
+  withoutTimeLimits<T>(use: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   classify(error: unknown): FailureKind;
   /** Writes the journal into the database file. Absent: there is none. */
   checkpoint?(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { Kysely, PostgresDialect } from "kysely";
+import { Kysely, PostgresDialect, sql } from "kysely";
 import type { PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
@@ -10,12 +10,18 @@ import { KEEP_ALIVE, listenToPostgres } from "./postgres-listener.js";
 const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
-/** A frozen server, whose system answers: its transaction is rolled back, in ms. */
-const IDLE_TRANSACTION_MS = 5_000;
+/** A frozen server, whose system answers: its transaction is rolled back after 5 s. */
+const IN_TRANSACTION = "set idle_in_transaction_session_timeout = 5000;";
+/** The database or the role may have a limit. */
+const NO_LIMIT = "set statement_timeout = 0;";
 /** The session of a frozen server is ended, and a table that another session has locked is not waited for without end. */
-const COPY_TIMEOUTS = `set idle_in_transaction_session_timeout = 10000;
+const COPY_TIMEOUTS = `${NO_LIMIT} set idle_in_transaction_session_timeout = 10000;
 set idle_session_timeout = 10000;
 set lock_timeout = ${QUERY_TIMEOUT_MS};`;
+/** Time without a packet from PostgreSQL, after which the system asks whether the connection still exists, in ms: nothing else ends the wait for a long statement. */
+const SILENCE_MS = 5_000;
+/** Otherwise the statement of a server that was killed would continue to its end, with its locks. PostgreSQL 14 or newer. */
+const CHECK_CONNECTION = sql`select set_config(name, '2s', false) from pg_settings where name = 'client_connection_check_interval'`;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
 const BIGINT_OID = 20;
 
@@ -28,15 +34,18 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
         ? Number
         : (pg.types.getTypeParser(oid, format) as unknown)) as never,
   };
-  const pool = new pg.Pool({
+  const settings: PoolConfig = {
     connectionString: url,
     types,
-    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    statement_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     application_name: "xo-server",
+  };
+  const pool = new pg.Pool({
+    ...settings,
+    max: MAX_CONNECTIONS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: QUERY_TIMEOUT_MS,
   });
   // `pg` removes an idle connection that breaks from its pool; the next query reports an unreachable database.
   pool.on("error", () => undefined);
@@ -45,11 +54,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
   pool.on("connect", (client) => {
     client.on("error", () => undefined);
     // Fails only if the connection breaks, which the next query reports.
-    client
-      .query(
-        `${KEEP_ALIVE} set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`,
-      )
-      .catch(() => undefined);
+    client.query(`${KEEP_ALIVE} ${IN_TRANSACTION}`).catch(() => undefined);
     clients.add(client);
   });
   pool.on("remove", (client) => clients.delete(client));
@@ -58,6 +63,27 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     name: "postgres",
     reader: db,
     writer: db,
+    async withoutTimeLimits(use) {
+      const one = new pg.Pool({
+        ...settings,
+        max: 1,
+        keepAliveInitialDelayMillis: SILENCE_MS,
+      });
+      one.on("error", () => undefined);
+      one.on("connect", (client) => client.on("error", () => undefined));
+      const unlimited = new Kysely<Tables>({
+        dialect: new PostgresDialect({ pool: one }),
+      });
+      try {
+        await sql
+          .raw(`${KEEP_ALIVE} ${IN_TRANSACTION} ${NO_LIMIT}`)
+          .execute(unlimited);
+        await CHECK_CONNECTION.execute(unlimited);
+        return await use(unlimited);
+      } finally {
+        await unlimited.destroy();
+      }
+    },
     classify,
     async copyTo(to, version) {
       // Without the timeouts of statements: tables may be large.

@@ -35,12 +35,14 @@ export async function openSqliteEngine(
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect(executor, "reader"),
   });
+  const writer = new Kysely<Tables>({
+    dialect: new SqliteDialect(executor, "writer"),
+  });
   return {
     name: "sqlite",
     reader,
-    writer: new Kysely<Tables>({
-      dialect: new SqliteDialect(executor, "writer"),
-    }),
+    writer,
+    withoutTimeLimits: (use) => use(writer),
     classify,
     async checkpoint() {
       // By the reader, as a checkpoint must not run in a transaction of the writer.
