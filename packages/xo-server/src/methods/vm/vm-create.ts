@@ -64,6 +64,7 @@ const vmCreate = defineOperation({
     return createVmFromTemplate(input, {
       objects: context.objects,
       sets: context.services.resourceSets,
+      clock: context.services.clock,
       context,
     });
   },
@@ -87,11 +88,15 @@ const vmCreateMultiple = defineOperation({
   },
   handler: (input, context) => {
     const { objects, services } = context;
-    const sets = services.resourceSets;
+    const { clock, resourceSets: sets } = services;
     // What is refused is not a task.
-    checkVms(input, { objects, sets, context });
+    checkVms(input, { objects, sets, clock, context });
     return asTask(input, { tasks: services.tasks, context }, (work) =>
-      createVms(input, { objects: objects.forTask(work), sets, context }, work),
+      createVms(
+        input,
+        { objects: objects.forTask(work), sets, clock, context },
+        work,
+      ),
     );
   },
   resume: async ({ names }: { names: string[] }, { objects }, interrupted) =>

@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import { toBytes } from "../parameters/byte-size.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import type { HandlerContext } from "../../operations/operation.js";
@@ -30,6 +31,8 @@ export interface CreationContext {
   readonly objects: PoolObjects;
   readonly sets: ResourceSetAccess;
   readonly context: HandlerContext;
+  /** That of the database. */
+  readonly clock: Pick<WallClock, "now">;
   /** The task of this VM. Default: the task of the caller. */
   readonly work?: TaskContext;
 }
@@ -42,7 +45,7 @@ export interface CreationContext {
  */
 export async function createVmFromTemplate(
   params: CreateParameters,
-  { objects, sets, context, work = context.task }: CreationContext,
+  { objects, sets, context, clock, work = context.task }: CreationContext,
 ): Promise<string> {
   const { resourceSet: chosen } = params;
   const open =
@@ -53,7 +56,7 @@ export async function createVmFromTemplate(
     typeof chosen === "string" && open !== undefined
       ? { ...open, id: chosen }
       : inheritedSet(plan.template, sets, context);
-  const settings = toSettings(params, plan, { context, set });
+  const settings = toSettings(params, plan, { context, clock, set });
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
   const cleanupXapi = untrackedXapi(objects, plan.template.id);
@@ -106,9 +109,9 @@ function toSettings(
   { template }: NewVm,
   {
     context: { user },
+    clock,
     set,
-  }: {
-    readonly context: HandlerContext;
+  }: Pick<CreationContext, "context" | "clock"> & {
     readonly set: SetOfNewVm | undefined;
   },
 ): SettingsInput {
@@ -122,7 +125,7 @@ function toSettings(
       : { resourceSet: set?.id ?? null }),
     ...(input.pv_args === undefined ? {} : { PV_args: input.pv_args }),
     creation: {
-      date: new Date().toISOString(),
+      date: new Date(clock.now()).toISOString(),
       template: template.object["uuid"],
       ...(user === undefined ? {} : { user: user.id }),
     },
