@@ -17,10 +17,8 @@ export async function addWebPage(
     );
     return;
   }
-  // Created at the first request: sirv lists all files, which would add 25 to 45 ms to each start.
-  let serve: RequestHandler | undefined;
+  const serve = createFileServer(webRoot);
   app.get("/*", (request, reply) => {
-    serve ??= createFileServer(webRoot);
     // sirv writes to Node's response, to which Fastify has not copied its headers yet.
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
@@ -37,10 +35,9 @@ export async function addWebPage(
 }
 
 /**
- * Closes the connection if the file of a response cannot be read. Sirv lists the
- * files once and has no listener for such errors, so that a file that an update
- * has removed, or a lack of file descriptors, would end the process. The headers
- * are written already.
+ * Closes the connection if the file of a response cannot be read. Sirv has no
+ * listener for such errors, so that a file that an update removes meanwhile, or a
+ * lack of file descriptors, would end the process. The headers are written already.
  */
 function endIfUnreadable(response: ServerResponse): void {
   response.once("pipe", (file: Readable) => {
@@ -50,6 +47,9 @@ function endIfUnreadable(response: ServerResponse): void {
 
 function createFileServer(webRoot: string): RequestHandler {
   return sirv(webRoot, {
+    // Without it, sirv lists all files once: after a package upgrade, the running server would
+    // not serve the new files, and send new contents with the headers of the old ones.
+    dev: true,
     // Serves `x.js.br` or `x.js.gz` of the build if the browser accepts the encoding.
     brotli: true,
     gzip: true,
