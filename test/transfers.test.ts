@@ -5,8 +5,8 @@ import t, { type Test } from "tap";
 import { startStorageBench, type Row } from "./storage-bench.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
-const LIMIT = { timeout: 120_000 };
-t.comment("timeout=120000");
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
 
 /** Disks are multiples of 2 MiB, as on real SRs. */
 const MiB = 2 ** 20;
@@ -25,6 +25,11 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
 
   t.test("raw contents are exported as imported", (t) =>
     rawContents(t, shared),
+  );
+
+  t.test(
+    "images of other formats are refused as raw contents, unless any content is requested",
+    (t) => imagesAsRaw(t, shared),
   );
 
   t.test("impossible requests are refused before a disk is created", (t) =>
@@ -122,6 +127,51 @@ async function rawContents(t: Test, { send, vdis, admin, read }: Bench) {
   const put = await send(`/vdis/${copy}.raw`, other, "PUT");
   t.equal(put.status, 204, await put.text());
   t.equal(digest(await read(`/vdis/${copy}.raw`)), digest(other));
+}
+
+async function imagesAsRaw(
+  t: Test,
+  { send, vdis, admin, read, list, url, sr }: Bench,
+) {
+  const imageOf = (text: string, size = 4096) => {
+    const image = randomBytes(size);
+    image.write(text, "latin1");
+    return image;
+  };
+  const before = (await list("vdis")).length;
+  const blank = await send(
+    `${vdis}?raw&name_label=blank`,
+    Buffer.alloc(2 * MiB),
+  );
+  const { id } = (await blank.json()) as Row;
+  for (const [text, format] of [
+    ["QFI\u00fb", "qcow2"],
+    ["KDMV", "VMDK"],
+    ["# Disk DescriptorFile\nversion=1", "VMDK"],
+    ["conectix", "VHD"],
+    ["vhdxfile", "VHDX"],
+    ["<<< Oracle VM VirtualBox Disk Image >>>\n", "VirtualBox"],
+  ] as const) {
+    const created = await send(`${vdis}?raw&name_label=image`, imageOf(text));
+    t.equal(created.status, 422, format);
+    t.match(await created.text(), new RegExp(`${format}.*anyContent`));
+    const put = await send(`/vdis/${id}.raw`, imageOf(text), "PUT");
+    t.equal(put.status, 422, `${format} over a disk`);
+  }
+  const params = { name: "image", sr: sr!.id, type: "iso" };
+  const { $sendTo } = await admin.request<Offer>("disk.import", params);
+  const body = imageOf("QFI\u00fb");
+  const sent = await fetch(url + $sendTo, { method: "POST", body });
+  t.equal(sent.status, 422, "over JSON-RPC");
+  t.equal((await list("vdis")).length, before + 1, "no disk is created");
+  t.ok((await read(`/vdis/${id}.raw`)).every((byte) => byte === 0));
+
+  const image = imageOf("QFI\u00fb", 2 * MiB);
+  const put = await send(`/vdis/${id}.raw?anyContent=true`, image, "PUT");
+  t.equal(put.status, 204, await put.text());
+  t.equal(digest(await read(`/vdis/${id}.raw`)), digest(image));
+  const created = await send(`${vdis}?raw&anyContent&name_label=any`, image);
+  t.equal(created.status, 201, await created.text());
 }
 
 async function impossibleRequests(

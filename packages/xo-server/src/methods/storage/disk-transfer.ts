@@ -12,6 +12,7 @@ import {
   removeDisk,
   type KeptDisk,
 } from "../../transfers/new-disk.js";
+import { checkRaw } from "../../transfers/image-format.js";
 import { openXapiStream, sendToXapi } from "../../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
 import { idOf, idOfMade, onId } from "../definition/on-object.js";
@@ -30,6 +31,13 @@ export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
     description:
       "Computes the SHA-256 checksum of the data and returns it in the trailer `Repr-Digest` and in the task.",
+  }),
+);
+
+const anyContent = Type.Optional(
+  Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
+    description:
+      "Accepts raw data that is recognized as a qcow2, VMDK, VHD, VHDX or VirtualBox image: its bytes become the contents of the disk. Default: such data is refused.",
   }),
 );
 
@@ -110,6 +118,7 @@ const diskImportContent = defineOperation({
   params: Type.Object({
     id: idOf("a disk"),
     format: Type.Optional(format),
+    anyContent,
   }),
   result: sendTo,
   resume: () => {
@@ -126,7 +135,7 @@ const diskImportContent = defineOperation({
     status: 204,
     summary: "Overwrite the contents of a disk with the body of the request.",
   },
-  handler: ({ id, format = "vhd" }, context) => {
+  handler: ({ id, format = "vhd", anyContent }, context) => {
     const vdi = context.objects.get(id, "VDI");
     const label = `Import of ${nameOf(vdi)}`;
     const subject = {
@@ -137,6 +146,8 @@ const diskImportContent = defineOperation({
     return context.services.transfers.offerUpload(
       subject,
       async (delivery, work) => {
+        if (format === "raw" && !isSet(anyContent))
+          await checkRaw(delivery.body);
         await checkFits(format, delivery, Number(vdi.object["size"]));
         const query = { vdi: vdi.ref, format };
         const path = "/import_raw_vdi";
@@ -155,6 +166,12 @@ interface ImportInput {
   readonly name: string;
   readonly description?: string | undefined;
   readonly format: "raw" | "vhd";
+  readonly anyContent: boolean;
+}
+
+/** Whether a flag is set, which has no value or a text in a REST request. */
+function isSet(flag: boolean | string | undefined): boolean {
+  return flag !== undefined && flag !== false && flag !== "false";
 }
 
 const action = "administrate:create-vdi";
@@ -171,15 +188,19 @@ export const diskImport = defineOperation({
     type: Type.Enum(["raw", "vhd", "iso"], {
       description: "Format of the data; iso is the same as raw.",
     }),
+    anyContent,
   }),
   result: sendTo,
   resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
   abandon: abandonDisk,
   permission: { action, resource: "SR", id: ({ sr }) => sr },
-  handler: ({ type, ...disk }, context) => {
-    const format = type === "vhd" ? "vhd" : "raw";
-    return offerImport(context, { ...disk, operation: "disk.import", format });
-  },
+  handler: ({ type, anyContent, ...disk }, context) =>
+    offerImport(context, {
+      ...disk,
+      operation: "disk.import",
+      format: type === "vhd" ? "vhd" : "raw",
+      anyContent: isSet(anyContent),
+    }),
 });
 
 export const srImportVdi = defineOperation({
@@ -199,6 +220,7 @@ export const srImportVdi = defineOperation({
         description: "Raw data instead of VHD. Without a value: true.",
       }),
     ),
+    anyContent,
   }),
   result: sendTo,
   resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
@@ -214,13 +236,14 @@ export const srImportVdi = defineOperation({
     exposure: "confirm",
     summary: "Import a dynamic VHD or raw data as a new disk.",
   },
-  handler: ({ id: sr, raw = false, ...names }, context) =>
+  handler: ({ id: sr, raw, anyContent, ...names }, context) =>
     offerImport(context, {
       operation: "sr.importVdi",
       sr,
       name: names.name_label ?? "",
       description: names.name_description,
-      format: raw === false || raw === "false" ? "vhd" : "raw",
+      format: isSet(raw) ? "raw" : "vhd",
+      anyContent: isSet(anyContent),
     }),
 });
 
@@ -228,7 +251,7 @@ const importOperations = [diskImport, srImportVdi];
 
 function offerImport(
   context: OperationContext,
-  { operation, sr, name, description = "", format }: ImportInput,
+  { operation, sr, name, description = "", format, anyContent }: ImportInput,
 ): Promise<{ $sendTo: string }> {
   const { objects } = context;
   const { transfers } = context.services;
@@ -240,6 +263,7 @@ function offerImport(
   };
   const labels = { name_label: name, name_description: description };
   return transfers.offerUpload(subject, async (delivery, work) => {
+    if (format === "raw" && !anyContent) await checkRaw(delivery.body);
     const create = (virtual_size: number) =>
       createDisk(storage, { ...labels, virtual_size });
     const disk = { name, format, create };
