@@ -125,8 +125,6 @@ export const settingsAccess: Pick<
       admin: "Kann auch bearbeiten und löschen.",
     },
     type: "Typ",
-    search: "Nach Namen suchen",
-    more: "Weitere Ergebnisse: nach Namen suchen.",
     gone: "gelöschter Benutzer",
     remove: "{name} das Recht entziehen",
     none: "Keine Objektrechte.",

@@ -114,8 +114,6 @@ export const settingsAccess = {
       admin: "Can also edit and delete.",
     },
     type: "Type",
-    search: "Search by name",
-    more: "More results: search by name.",
     gone: "deleted user",
     remove: "Revoke permission of {name}",
     none: "No object permissions.",
