@@ -47,7 +47,11 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
   const one = defineOperation({
     name: "thing.do",
     summary: "",
-    params: Type.Object({ id: Type.String(), how: Type.String() }),
+    params: Type.Object({
+      id: Type.String(),
+      how: Type.String(),
+      password: Type.Optional(Type.String()),
+    }),
     result: Type.Boolean(),
     permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
     changes: true,
@@ -144,6 +148,31 @@ t.test(
     });
     t.match(asked, [{ type: "VM", filter: "tags:x", limit: 10_000 }]);
     t.equal(asked.length, 1);
+  },
+);
+
+t.test(
+  "the task has the parameters that are needed to repeat it, except secrets",
+  async (t) => {
+    const { call, tasks } = setUpMethods(t);
+    const paramsOf = async (params: object) => {
+      const request = { method: "thing.do", ids: ["a"], params };
+      const { taskId } = (await call(request)) as { taskId: string };
+      const { properties } = (await tasks.get(taskId, ada, wait))!;
+      return (properties as { readonly params: object }).params;
+    };
+    const params = { how: "well" };
+    const expected = {
+      method: "thing.do",
+      idParameter: "id",
+      count: 1,
+      params,
+    };
+    t.same(await paramsOf(params), expected);
+    t.match(await paramsOf({ ...params, password: "x" }), {
+      params: { how: "well" },
+      isIncomplete: true,
+    });
   },
 );
 

@@ -8,6 +8,7 @@ import { createPlan } from "../src/actions/plan/create-plan.js";
 import {
   runPlan,
   type Failed,
+  type PlanForm,
   type Runner,
 } from "../src/actions/plan/run-plan.js";
 import { en } from "../src/locale/en/all.js";
@@ -31,6 +32,7 @@ function start(answer: Answer) {
   const ids = new Set<string>();
   const failed: Failed[] = [];
   const went: string[] = [];
+  const timeouts: (() => void)[] = [];
   const call = (method: string, params: Json = {}) => {
     calls.push([method, params]);
     return answer(method, params);
@@ -51,12 +53,26 @@ function start(answer: Answer) {
     showFailures: (one) => failed.push(one),
     now: () => 0,
     // Nothing is shown for what is done at once.
-    setTimeout: () => undefined,
-    clearTimeout: () => undefined,
+    setTimeout: (expire) => {
+      timeouts.push(expire);
+    },
+    clearTimeout: () => {
+      timeouts.length = 0;
+    },
   };
-  const run = (id: string, objects: readonly ObjectRow[], plan?: Plan) =>
-    runPlan(runner, action(id), plan ?? createPlan(action(id), objects, {}));
-  return { run, calls, shown, ids, failed, follower, went };
+  const run = (
+    id: string,
+    objects: readonly ObjectRow[],
+    plan?: Plan,
+    form?: PlanForm,
+  ) =>
+    runPlan(
+      runner,
+      action(id),
+      plan ?? createPlan(action(id), objects, {}),
+      form,
+    );
+  return { run, calls, shown, ids, failed, follower, went, timeouts };
 }
 
 t.test(
@@ -116,6 +132,87 @@ t.test("a lost connection is reported with a link to the tasks", async (t) => {
   t.match(shown, [{ tone: "plain", detail: /may still be running/ }]);
   await shown[0]!.action!.run();
   t.same(went, ["/tasks"]);
+});
+
+/** The dialog of an action, and what it shows. */
+function openForm() {
+  let state: "open" | "hidden" | "removed" = "open";
+  const problems: string[] = [];
+  const form: PlanForm = {
+    isOpen: () => state === "open",
+    isRetained: () => state !== "removed",
+    hide: () => {
+      state = "hidden";
+    },
+    fail(problem) {
+      state = "open";
+      problems.push(problem);
+    },
+    remove: () => {
+      state = "removed";
+    },
+  };
+  return { form, problems, state: () => state };
+}
+
+t.test("a form stays open with the error of its action", async (t) => {
+  const refused = Promise.reject(new RpcError(2, "no"));
+  const { run, shown, timeouts } = start(() => refused);
+  const { form, problems, state } = openForm();
+  await run("vm.pause", vms.slice(0, 1), undefined, form);
+  t.equal(state(), "open");
+  t.match(problems, [/administrator/]);
+  t.same(shown, [], "no toast");
+  t.same(timeouts, [], "it is not hidden later");
+});
+
+t.test("a form is removed when its action has succeeded", async (t) => {
+  const { run, shown } = start(() => Promise.resolve(true));
+  const { form, state } = openForm();
+  await run("vm.pause", vms.slice(0, 1), undefined, form);
+  t.equal(state(), "removed");
+  t.match(shown, [{ tone: "good" }]);
+});
+
+t.test(
+  "the form of an action that takes long is hidden, and opened again from the toast of its failure",
+  async (t) => {
+    let refuse: (error: Error) => void = () => undefined;
+    const answer = new Promise<Json>((_, reject) => (refuse = reject));
+    const { run, shown, timeouts } = start(() => answer);
+    const { form, problems, state } = openForm();
+    const done = run("vm.pause", vms.slice(0, 1), undefined, form);
+    timeouts[0]!();
+    t.equal(state(), "hidden");
+    t.match(shown, [{ tone: "busy" }]);
+    refuse(new RpcError(2, "no"));
+    await done;
+    t.equal(state(), "hidden", "no dialog opens by itself");
+    const { action: again } = shown.at(-1)!;
+    t.equal(again!.label, en.actions.reopen);
+    await again!.run();
+    t.equal(state(), "open");
+    t.match(problems, [/administrator/]);
+  },
+);
+
+t.test(
+  "what may still be running is not offered again: the form is removed",
+  async (t) => {
+    const lost = Promise.reject(new ConnectionLostError("gone"));
+    const { run, shown } = start(() => lost);
+    const { form, state } = openForm();
+    await run("vm.pause", vms.slice(0, 1), undefined, form);
+    t.equal(state(), "removed");
+    t.match(shown, [{ tone: "plain", action: { label: en.actions.tasks } }]);
+  },
+);
+
+t.test("the form of an action on several objects is removed", async (t) => {
+  const { run } = start(bulk(() => []));
+  const { form, state } = openForm();
+  void run("vm.suspend", vms, undefined, form);
+  t.equal(state(), "removed", "when it starts");
 });
 
 /** Answers as the server does to a bulk. */

@@ -28,6 +28,39 @@ const item = (id: string, status = "pending", more: object = {}) =>
   toTaskItem(reported(id, status, more))!;
 const formats = new Formats("en", en);
 
+t.test("objects that a bulk operation has failed for", async (t) => {
+  const failed = [{ id: "b", name: "vm-b", error: { message: "x" } }];
+  const params = { force: true };
+  const bulk = (more: object = {}, result: object = { failed }) =>
+    item("1", "failure", {
+      properties: {
+        operation: "bulk.run",
+        params: { method: "vm.stop", idParameter: "id", params, ...more },
+      },
+      result,
+    });
+  t.same(bulk().failedItems, {
+    method: "vm.stop",
+    items: failed,
+    leftOut: 0,
+    retry: { method: "vm.stop", idParameter: "id", ids: ["b"], params },
+  });
+  t.equal(bulk({}, { failed, failedLeftOut: 7 }).failedItems?.leftOut, 7);
+  t.equal(
+    bulk({ isIncomplete: true }).failedItems?.retry,
+    undefined,
+    "not with a part of its parameters",
+  );
+  t.equal(
+    bulk({ idParameter: undefined }).failedItems?.retry,
+    undefined,
+    "not of tasks of earlier versions",
+  );
+  t.equal(bulk({}, { failed: [] }).failedItems, undefined);
+  t.equal(bulk({}, { message: "no" }).failedItems, undefined);
+  t.equal(item("2", "failure").failedItems, undefined, "not a bulk operation");
+});
+
 t.test("a task of the server, with its subtasks and error", async (t) => {
   const task = item("1", "failure", {
     end: 3_000,

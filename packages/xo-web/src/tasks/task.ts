@@ -1,5 +1,6 @@
 import { isObject, type Json } from "@xo-server/kit";
 import type { ObjectRow } from "../api/object-row.js";
+import { failedItemsOf, type FailedItems } from "./failed-items.js";
 
 export type TaskStatus = "pending" | "success" | "failure" | "interrupted";
 
@@ -24,6 +25,8 @@ export interface TaskItem {
   readonly failure: TaskFailure | undefined;
   /** Progress of a bulk operation. */
   readonly counts: TaskCounts | undefined;
+  /** Of a bulk operation that has failed for some objects. */
+  readonly failedItems: FailedItems | undefined;
   readonly notes: readonly string[];
   readonly parts: readonly TaskItem[];
   /** Number of notes and parts that were left out: `task.get` returns them. */
@@ -68,6 +71,7 @@ export function toTaskItem(task: Json): TaskItem | undefined {
     operation: typeof operation === "string" ? operation : undefined,
     failure: failureOf(task),
     counts: countsOf(task["counts"]),
+    failedItems: failedItemsOf(task),
     notes: notesOf(task),
     parts: listAt(task, "tasks").flatMap((part) => toTaskItem(part) ?? []),
     omitted: sumOf(task["omitted"]),
@@ -99,6 +103,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
         ? { message: textOf(result) }
         : undefined,
     counts: undefined,
+    failedItems: undefined,
     notes: [],
     parts: [],
     omitted: 0,
@@ -158,8 +163,13 @@ const typesByNoun: Readonly<Record<string, string>> = {
 
 function objectOfPart(name: string): TaskItem["object"] {
   const [, method = "", id = ""] = PART.exec(name) ?? [];
-  const type = typesByNoun[method.split(".")[0] ?? ""];
+  const type = typeOf(method);
   return type === undefined ? undefined : { type, id };
+}
+
+/** Type of the objects of an operation, by its name. */
+export function typeOf(method: string): string | undefined {
+  return typesByNoun[method.split(".")[0] ?? ""];
 }
 
 function poolStatus(status: string): TaskStatus {

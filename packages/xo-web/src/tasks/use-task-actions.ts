@@ -3,12 +3,15 @@ import { useServer } from "../live/use-server.js";
 import { fill } from "../locale/messages.js";
 import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
+import type { FailedItems } from "./failed-items.js";
 import type { TaskItem } from "./task.js";
 
 interface TaskActions {
   /** Ids of tasks whose cancel request is being sent. */
   readonly cancelling: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
+  /** Runs the operation again for the objects that it has failed for, as a new task. */
+  readonly retry: (failed: FailedItems) => Promise<void>;
   /** Removes our tasks that have ended from the list. */
   readonly clear: () => Promise<void>;
 }
@@ -38,6 +41,9 @@ export function useTaskActions(): TaskActions {
       const method = source === "ours" ? "task.abort" : "task.cancel";
       await attempt(id, method, { id });
       cancelling.delete(id);
+    },
+    async retry({ retry }) {
+      if (retry !== undefined) await attempt("retry", "bulk.run", retry);
     },
     clear: () => attempt("clear", "task.deleteAll", {}),
   };

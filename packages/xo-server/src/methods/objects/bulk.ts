@@ -297,17 +297,26 @@ function callerOf(
   };
 }
 
+/** With the parameters that clients need to run the operation again for some of the objects. */
 function subjectOf(
-  { method, params }: BulkPlan,
+  { method, params, idParameter }: BulkPlan,
   ids: readonly string[],
   user: AuthenticatedUser,
 ) {
+  const shown = shownParameters(params);
+  const isComplete = JSON.stringify(shown) === JSON.stringify(params);
   return {
     name: `bulk: ${method}`,
     objectType: "bulk",
     objectId: "",
     userId: user.id,
-    params: { method, count: ids.length, params: shownParameters(params) },
+    params: {
+      method,
+      idParameter,
+      count: ids.length,
+      params: shown,
+      ...(isComplete ? {} : { isIncomplete: true }),
+    },
     operation: "bulk.run",
   };
 }

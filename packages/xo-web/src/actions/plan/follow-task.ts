@@ -10,6 +10,8 @@ interface TaskCounts {
 
 export interface BulkFailure {
   readonly id: string;
+  /** When it failed. */
+  readonly name?: string;
   readonly error: { readonly code?: string; readonly message: string };
 }
 

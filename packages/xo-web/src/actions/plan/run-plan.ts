@@ -21,6 +21,8 @@ import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 export const LONG_MS = 24 * 3_600_000;
 /** If an action ends within this time, no message about its progress is shown. */
 const SOON_MS = 400;
+/** If an action takes longer than this time, its form is hidden, and a toast shows its progress. */
+const FORM_MS = 2_000;
 const MAX_CONCURRENT = 10;
 
 export interface Failed {
@@ -46,15 +48,37 @@ export interface Runner {
   readonly clearTimeout?: (timer: never) => void;
 }
 
-/** Runs the plan of an action and shows its outcome in one toast. Never rejects. */
+/** The dialog that has submitted a plan: it stays open until the outcome is known, if that is soon. */
+export interface PlanForm {
+  readonly isOpen: () => boolean;
+  /** Whether it is open or can be opened again. */
+  readonly isRetained: () => boolean;
+  readonly hide: () => void;
+  /** Opens it if it is hidden, and shows why the action failed. */
+  readonly fail: (problem: string) => void;
+  readonly remove: () => void;
+}
+
+/**
+ * Runs the plan of an action and shows its outcome in one toast; a failure in the form,
+ * if it is open. Never rejects.
+ */
 export async function runPlan(
   runner: Runner,
   action: Action,
   plan: Plan,
+  form?: PlanForm,
 ): Promise<void> {
   const objects = plan.steps.flatMap(({ objects }) => objects);
+  // The failures of several objects have a dialog of their own.
+  if (objects.length !== 1) form?.remove();
   if (objects.length === 0) return;
-  const toast = new PlanToast(runner, action, plan);
+  const toast = new PlanToast(
+    runner,
+    action,
+    plan,
+    objects.length === 1 ? form : undefined,
+  );
   try {
     if (objects.length === 1) await runOne(runner, action, plan, toast);
     else if (action.isInTurn === true)
@@ -142,10 +166,12 @@ class PlanToast {
   readonly #skipped: readonly Skipped[];
   readonly #begun: number;
   readonly #timer: unknown;
+  readonly #form: PlanForm | undefined;
   #id: string | undefined;
 
-  constructor(runner: Runner, action: Action, plan: Plan) {
+  constructor(runner: Runner, action: Action, plan: Plan, form?: PlanForm) {
     this.#runner = runner;
+    this.#form = form;
     this.#action = action;
     this.#objects = plan.steps.flatMap(({ objects }) => objects);
     this.#skipped = plan.skipped ?? [];
@@ -153,13 +179,14 @@ class PlanToast {
     const isMany = this.#objects.length > 1;
     this.#timer = (runner.setTimeout ?? setTimeout)(
       () => {
+        form?.hide();
         this.#show({
           tone: "busy",
           detail: this.#text.running,
           ...this.#tasks,
         });
       },
-      isMany ? 0 : SOON_MS,
+      isMany ? 0 : form === undefined ? SOON_MS : FORM_MS,
     );
   }
 
@@ -184,6 +211,7 @@ class PlanToast {
   }
 
   done(undo: readonly Step[] | undefined, result: Json): void {
+    this.#form?.remove();
     const { formats } = this.#runner.localization();
     const took = this.#now() - this.#begun;
     const detail =
@@ -196,12 +224,24 @@ class PlanToast {
 
   failed(error: unknown): void {
     const detail = errorMessage(error, this.#runner.localization().text);
-    const isLost = error instanceof ConnectionLostError;
-    this.#show({
-      tone: isLost ? "plain" : "bad",
-      detail,
-      ...(isLost ? this.#tasks : {}),
-    });
+    // The action may still be running: it must not be requested again.
+    if (error instanceof ConnectionLostError) {
+      this.#form?.remove();
+      this.#show({ tone: "plain", detail, ...this.#tasks });
+    } else if (this.#form?.isOpen() === true) {
+      this.#clearTimer();
+      this.#form.fail(detail);
+    } else this.#show({ tone: "bad", detail, ...this.#reopen(detail) });
+  }
+
+  /** A button that opens the form again, with what was entered. */
+  #reopen(problem: string): Pick<Toast, "action"> {
+    const form = this.#form;
+    if (form?.isRetained() !== true) return {};
+    const run = () => {
+      form.fail(problem);
+    };
+    return { action: { label: this.#text.reopen, run } };
   }
 
   manyDone(plan: Plan, outcomes: readonly BulkOutcome[]): void {
@@ -284,15 +324,19 @@ class PlanToast {
   }
 
   #show(toast: Omit<Toast, "id" | "text">): void {
-    const { toasts, clearTimeout: clear = clearTimeout } = this.#runner;
-    clear(this.#timer as never);
+    this.#clearTimer();
     const text = headingOf(
       this.#action,
       this.#objects,
       this.#runner.localization(),
     );
     const id = this.#id === undefined ? {} : { id: this.#id };
-    this.#id = toasts.show({ ...toast, ...id, text });
+    this.#id = this.#runner.toasts.show({ ...toast, ...id, text });
+  }
+
+  #clearTimer(): void {
+    const { clearTimeout: clear = clearTimeout } = this.#runner;
+    clear(this.#timer as never);
   }
 
   #now(): number {

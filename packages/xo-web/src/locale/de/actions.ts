@@ -364,6 +364,8 @@ export const actions: Messages["actions"] = {
   undoFailed: "Rückgängigmachen fehlgeschlagen",
   open: "Öffnen",
   tasks: "Aufgaben",
+  /** Opens the dialog of a failed action again. */
+  reopen: "Wiederholen…",
   progress: "{done} von {total}",
   notFetched:
     "Der Browser hat diesen Download nicht gestartet: Erlauben Sie für diese Seite mehrere Downloads.",

@@ -354,6 +354,8 @@ export const actions = {
   undoFailed: "Undo failed",
   open: "Open",
   tasks: "Tasks",
+  /** Opens the dialog of a failed action again. */
+  reopen: "Retry…",
   progress: "{done} of {total}",
   notFetched:
     "The browser did not start this download: allow multiple downloads for this page.",
