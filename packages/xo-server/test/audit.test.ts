@@ -74,6 +74,45 @@ t.test("changes are audited, without secrets", async (t) => {
     t.notOk(all.includes(secret), "no secret in logs");
 });
 
+t.test("of the URLs of webhooks only the origin is audited", async (t) => {
+  const folder = await dataFolder(t);
+  const { connect, stop } = await startTestServer(t, yaml(folder));
+  const admin = await (await connect()).signIn();
+  const url =
+    "https://hooks.example:8443/services/T0/path-token?key=query-token";
+  await admin.request("alarmRule.create", {
+    name: "VM down",
+    on: { kind: "object", type: "VM", filter: "power_state:Halted" },
+    forSeconds: 0,
+    targets: [{ kind: "web-hook", url }],
+  });
+  const webHooks = [url, "https://hooks.example/#x"];
+  const job = {
+    type: "backup",
+    name: "nightly",
+    vms: ["none"],
+    repositories: ["none"],
+    retention: { keepLast: 1 },
+    report: { when: "always", webHooks },
+  };
+  t.match(await admin.call("job.create", { job }), { error: { code: 1 } });
+  await stop();
+  const store = await openStore(settings(folder));
+  t.teardown(() => store.close());
+  const records = await store.audit.list();
+  const origin = "https://hooks.example:8443/[redacted]";
+  const targets = [{ kind: "web-hook", url: origin }];
+  const shown = [origin, "https://hooks.example/[redacted]"];
+  t.match(records, [
+    {
+      operation: "job.create",
+      parameters: { job: { report: { webHooks: shown } } },
+    },
+    { operation: "alarmRule.create", parameters: { targets } },
+  ]);
+  t.notMatch(JSON.stringify(records), /-token/);
+});
+
 t.test("users and tokens exist after a restart", async (t) => {
   const folder = await dataFolder(t);
   const first = await startTestServer(t, yaml(folder));

@@ -9,12 +9,15 @@ export const REDACTED = "[redacted]";
 /** Maximum nesting of logged data. */
 export const MAX_DEPTH = 6;
 
-/** Whether a member of an object is a secret. */
-type IsSecret = (key: string, value: unknown) => boolean;
+/**
+ * What is shown in place of a member of an object that is, or contains, a secret;
+ * undefined for other members.
+ */
+type MaskMember = (key: string, value: unknown) => unknown;
 
 /** Logs, the audit log and views of records use the same list of names. */
-export const isSecretMember: IsSecret = (key) =>
-  SECRET_KEY.test(key) || isSecretName(key);
+export const maskSecretMember: MaskMember = (key) =>
+  SECRET_KEY.test(key) || isSecretName(key) ? REDACTED : undefined;
 
 /**
  * A copy of `data` fit for a log: values under keys that name secrets are
@@ -24,7 +27,7 @@ export const isSecretMember: IsSecret = (key) =>
 export function redact(
   data: unknown,
   depth = 0,
-  isSecret = isSecretMember,
+  mask: MaskMember = maskSecretMember,
 ): unknown {
   if (data instanceof Error) return redactError(data, depth);
   if (typeof data === "bigint") return String(data);
@@ -32,13 +35,12 @@ export function redact(
   if (typeof data !== "object" || data === null) return data;
   if (depth >= MAX_DEPTH) return "[deep]";
   if (Array.isArray(data))
-    return data.map((item) => redact(item, depth + 1, isSecret));
+    return data.map((item) => redact(item, depth + 1, mask));
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [
       key,
-      value !== undefined && isSecret(key, value)
-        ? REDACTED
-        : redact(value, depth + 1, isSecret),
+      (value === undefined ? undefined : mask(key, value)) ??
+        redact(value, depth + 1, mask),
     ]),
   );
 }

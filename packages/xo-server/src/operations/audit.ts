@@ -6,7 +6,12 @@ import {
   type PendingChange,
   type Store,
 } from "@xo-server/store";
-import { isSecretMember, MAX_DEPTH, redact } from "../log/redact.js";
+import {
+  MAX_DEPTH,
+  maskSecretMember,
+  redact,
+  REDACTED,
+} from "../log/redact.js";
 import type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 import { RefusalLog } from "./refusal-log.js";
 import { WaitingChanges } from "./waiting-changes.js";
@@ -154,7 +159,7 @@ function objectIdOf(
 
 /** Parameters without secrets, to show and to store. */
 export function withoutSecrets(params: object): object {
-  return redact(params, 0, isSecretParameter) as object;
+  return redact(params, 0, maskParameter) as object;
 }
 
 /**
@@ -184,19 +189,29 @@ function isLonger(params: object, limit: number): boolean {
       if (left < 0) return;
       const member = Reflect.get(value, key) as unknown;
       if (!isList) left -= key.length;
-      if (isList || !isSecretParameter(key, member)) count(member, depth + 1);
+      if (isList || maskParameter(key, member) === undefined)
+        count(member, depth + 1);
     }
   };
   count(params, 0);
   return left < 0;
 }
 
-function isSecretParameter(key: string, value: unknown): boolean {
-  return (
-    SECRET_PARAMETER.test(key) ||
-    isSecretMember(key, value) ||
-    isGuestText(key, value)
-  );
+function maskParameter(key: string, value: unknown): unknown {
+  if (SECRET_PARAMETER.test(key) || isGuestText(key, value)) return REDACTED;
+  return maskSecretMember(key, value) ?? maskWebHooks(key, value);
+}
+
+/** Who knows the path of a webhook may send messages to it. */
+function maskWebHooks(key: string, value: unknown): unknown {
+  if (key === "webHooks" && Array.isArray(value)) return value.map(originOf);
+  if (key !== "url" || typeof value !== "string") return undefined;
+  return /^https?:/i.test(value) ? originOf(value) : undefined;
+}
+
+function originOf(url: unknown): string {
+  if (typeof url !== "string" || !URL.canParse(url)) return REDACTED;
+  return `${new URL(url).origin}/${REDACTED}`;
 }
 
 /** The configuration of a guest or a template of it, not the id of a VM template or an object. */
