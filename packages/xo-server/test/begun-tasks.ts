@@ -30,11 +30,11 @@ export function setUp(t: Test, shared = false, lease?: HeldLease) {
 }
 
 /** Work that continues until the test ends it. */
-export async function begin(tasks: Tasks, userId = "u") {
+export async function begin(tasks: Tasks, userId = "u", name = "start") {
   let end!: (result?: unknown) => void;
   let fail!: (error: Error) => void;
   const task = tasks.prepare({
-    name: "start",
+    name,
     objectType: "VM",
     objectId: "v",
     userId,

@@ -1,4 +1,5 @@
 import { XapiError, XoError } from "@xo-server/model";
+import { limits } from "@xo-server/store";
 import type { Xapi } from "@xo-server/xen-api";
 import t from "tap";
 import type { TaskChange } from "../src/tasks/task-changes.js";
@@ -69,6 +70,31 @@ t.test("a task reports its progress, notes and subtasks", async (t) => {
   });
   t.match(waited, { status: "success", progress: 100, result: { id: "new" } });
 });
+
+t.test(
+  "a task about an object with a name of any length is stored",
+  async (t) => {
+    const { tasks, store } = setUp(t);
+    const name = `Export of ${"\u{1F4BE}".repeat(3_000)}`;
+    const { work, id, end } = await begin(tasks, "u", name);
+    work.warn(name);
+    await work.part(name, async () => undefined);
+    end();
+    await settle();
+    const row = store.rows.get(id)!;
+    t.ok(Buffer.byteLength(row.name) <= limits.textBytes);
+    t.match(row.name, /^Export of \u{1F4BE}+\ufffd?…$/u);
+    t.notMatch(row.name, /\p{Surrogate}/u, "UTF-8 can encode it");
+    t.ok(
+      JSON.stringify(row.body).length < 6_000,
+      "nor are parts and notes long",
+    );
+
+    const odd = await begin(tasks, "u", "a\0b \ud800");
+    t.equal(store.rows.get(odd.id)!.name, "a\ufffdb \ufffd");
+    odd.end();
+  },
+);
 
 t.test("tasks of pools are parts of their operation", async (t) => {
   const { tasks } = setUp(t);

@@ -6,7 +6,7 @@ import type { HeldLease } from "../cluster/held-lease.js";
 import { requireState } from "./require-state.js";
 import type { StepJournal, StepWriter } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
-import { bounded, toView } from "./task-view.js";
+import { bounded, toName, toView } from "./task-view.js";
 
 /** What a task does, its user, and its object. */
 export interface TaskSubject {
@@ -67,7 +67,7 @@ export class RunningTask {
   ) {
     const { owner, clock, onChange, onKeep, lease } = options;
     this.id = before?.id ?? makeId(clock);
-    this.subject = subject;
+    this.subject = { ...subject, name: toName(subject.name) };
     this.persistedState = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
     this.lease = lease?.();
@@ -79,7 +79,7 @@ export class RunningTask {
     const params = bounded(subject.params);
     this.node = new TaskNode({
       id: this.id,
-      properties: { ...subject, params, type: "xo:rest-api:action" },
+      properties: { ...this.subject, params, type: "xo:rest-api:action" },
       signal: this.#abort.signal,
       clock,
       onChange: () => {

@@ -12,6 +12,8 @@ import { TaskParts } from "./task-parts.js";
 import {
   bounded,
   toFailure,
+  toName,
+  toNote,
   toResult,
   type TaskNote,
   type TaskView,
@@ -183,7 +185,7 @@ export class TaskNode implements TaskContext {
 
   /** @param id default: the next one */
   addPart(name: string, id = this.#nextId()): TaskNode {
-    return this.#addPart({ id, properties: { name } });
+    return this.#addPart({ id, properties: { name: toName(name) } });
   }
 
   /** Searches all parts, recursively. */
@@ -324,7 +326,7 @@ export class TaskNode implements TaskContext {
 
   #note(notes: TaskNote[], message: string, data: object | undefined): void {
     notes.push({
-      message,
+      message: toNote(message),
       ...(data === undefined ? {} : { data: bounded(data) }),
     });
     if (notes.length > MAX_NOTES) notes.shift();

@@ -97,6 +97,28 @@ export function bounded(value: object): object {
   return length <= MAX_CHARACTERS ? value : { leftOut: `${length} characters` };
 }
 
+/** Maximum length of a name or of a note, in characters; a row may have 1,024 bytes of a name. */
+const MAX_NAME = 256;
+const MAX_NOTE = 1_000;
+
+/**
+ * A name that can be stored: it has names of objects of pools, or of files, which may have any
+ * length, and characters that UTF-8 or PostgreSQL does not accept.
+ */
+export function toName(text: string): string {
+  return toStorable(text, MAX_NAME);
+}
+
+/** The text of a note, which can be stored. */
+export function toNote(text: string): string {
+  return toStorable(text, MAX_NOTE);
+}
+
+function toStorable(text: string, length: number): string {
+  const short = text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  return short.replace(/\0|\p{Surrogate}/gu, "\ufffd");
+}
+
 /**
  * Maximum length of an error's message, and of each parameter, in characters:
  * XAPI's may contain whole stack traces, and a task has many parts.
