@@ -93,6 +93,8 @@ t.test("an address is kept by id, its token only for its host", async (t) => {
   const noTopic = await set({ secretUrl: "https://ntfy.example/hush!" });
   t.match(JSON.stringify(noTopic.value), "topic of ntfy");
   t.notMatch(JSON.stringify(noTopic.value), "hush");
+  const hook = { kind: "web-hook", url: "https://hooks.example:99999/" };
+  t.match(JSON.stringify((await set(hook)).value), "url is not a valid URL");
 });
 
 t.test("a target is tested before the rule is stored", async (t) => {

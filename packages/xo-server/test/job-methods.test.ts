@@ -92,6 +92,12 @@ t.test("an invalid job is refused", async (t) => {
       { error: { code: 10 } },
       JSON.stringify(job),
     );
+  const backup = { type: "backup", vms: ["a"], repositories: ["r"], retention };
+  const webHooks = ["https://hooks.example/", "https://[hooks/"];
+  const report = { when: "always", webHooks };
+  t.match(await admin.call("job.create", { job: { ...backup, report } }), {
+    error: { data: { reason: "job/report/webHooks/1 is not a valid URL" } },
+  });
   t.match(await admin.call("job.create", { job: call("no.method") }), {
     error: { code: -32601 },
   });

@@ -130,6 +130,7 @@ export function toJobParts(input: object): JobParts {
     checkSelection(type, body);
   if (type === "snapshot" || type === "backup")
     checkRetention(type, body as SnapshotBody);
+  checkReport(body);
   if (type === "metadataBackup" && isEmptyMetadata(body))
     throw invalid("a metadataBackup job needs pools or the configuration");
   return { type, name, body, ...(userId === undefined ? {} : { userId }) };
@@ -158,6 +159,12 @@ function checkRetention(
 ): void {
   if (!Object.values(retention).some((count) => count > 0))
     throw invalid(`a ${type} job must keep at least one ${type}`);
+}
+
+function checkReport({ report }: Pick<Partial<BackupBody>, "report">): void {
+  const wrong = report?.webHooks?.findIndex((url) => !URL.canParse(url)) ?? -1;
+  if (wrong >= 0)
+    throw invalid(`job/report/webHooks/${wrong} is not a valid URL`);
 }
 
 function invalid(reason: string): XoError {

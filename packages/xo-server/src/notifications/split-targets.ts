@@ -82,6 +82,7 @@ function splitWebHook(
   stored: StoredTarget | undefined,
 ): SplitTarget {
   const { kind, url, secretHeaders, secret: newKey } = input;
+  if (!URL.canParse(url)) throw invalid("url is not a valid URL");
   const isSame = stored?.target.kind === kind && stored.target.url === url;
   const before = isSame ? stored.secret : {};
   const headers =
