@@ -72,7 +72,7 @@ parentPort!.on("message", (index: number) => {
   const answers = LENGTHS.map((length) =>
     typeof pattern === "string"
       ? pattern
-      : pattern(unit.repeat(length).slice(0, length - 1) + "!"),
+      : pattern.test(unit.repeat(length).slice(0, length - 1) + "!"),
   );
   parentPort!.postMessage({
     source,

@@ -103,7 +103,7 @@ function stringsOnly(test: (text: string) => boolean): Predicate {
 
 function patternOf(source: string, ignoreCase: boolean) {
   const pattern = createPattern(source, ignoreCase);
-  if (typeof pattern !== "string") return pattern;
+  if (typeof pattern !== "string") return pattern.test;
   const stringToParse = `/${source}/`;
   throw new XoError("FILTER_INVALID", {
     expected: pattern,

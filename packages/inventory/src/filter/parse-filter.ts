@@ -6,7 +6,7 @@ import {
 } from "@xo-server/filter";
 import { XoError } from "@xo-server/model";
 import { nestDottedNames } from "./nested-names.js";
-import { createPattern } from "./pattern.js";
+import { createPattern, patternLimits, SIMPLER_PATTERN } from "./pattern.js";
 
 /**
  * Parses a filter (packages/filter) and accepts only regular expressions that
@@ -16,7 +16,7 @@ import { createPattern } from "./pattern.js";
  */
 export function parseFilter(text: string): Filter {
   try {
-    return nestDottedNames(parse(text, expectedPattern));
+    return nestDottedNames(parse(text, patternChecker()));
   } catch (error) {
     if (!(error instanceof FilterSyntaxError)) throw error;
     throw new XoError("FILTER_INVALID", {
@@ -27,7 +27,13 @@ export function parseFilter(text: string): Filter {
   }
 }
 
-function expectedPattern(source: string, ignoreCase: boolean) {
-  const pattern = createPattern(source, ignoreCase);
-  return typeof pattern === "string" ? pattern : undefined;
+/** @returns called for each expression of one filter; returns what was expected instead of it */
+function patternChecker() {
+  let linearSize = 0;
+  return (source: string, ignoreCase: boolean): string | undefined => {
+    const pattern = createPattern(source, ignoreCase);
+    if (typeof pattern === "string") return pattern;
+    linearSize += pattern.linearSize;
+    return linearSize > patternLimits.filterSize ? SIMPLER_PATTERN : undefined;
+  };
 }

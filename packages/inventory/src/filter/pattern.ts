@@ -5,6 +5,12 @@ import { costOf, maxTextLength } from "./pattern-cost.js";
 /** Tests a string. */
 type Pattern = (text: string) => boolean;
 
+export interface CompiledPattern {
+  readonly test: Pattern;
+  /** Size of what RE2 has compiled, which takes milliseconds; 0: nothing. */
+  readonly linearSize: number;
+}
+
 export const patternLimits = {
   /** Length of an expression in characters. */
   length: 1_000,
@@ -13,6 +19,8 @@ export const patternLimits = {
    * expanded.
    */
   size: 10_000,
+  /** Of all expressions of one filter that RE2 compiles. */
+  filterSize: 3_200,
   /**
    * Length of a text in UTF-16 units: the rest is ignored. Expensive
    * expressions get shorter texts, but at least `minText`.
@@ -31,7 +39,7 @@ const LINEAR_STEPS = 400_000;
  */
 const CUT_MARK = "\uffff";
 
-const SIMPLER_PATTERN = "a simpler regular expression";
+export const SIMPLER_PATTERN = "a simpler regular expression";
 
 const syntax = new RegExpParser({ ecmaVersion: 2024 });
 
@@ -45,7 +53,7 @@ const syntax = new RegExpParser({ ecmaVersion: 2024 });
 export function createPattern(
   source: string,
   ignoreCase: boolean,
-): Pattern | string {
+): CompiledPattern | string {
   if (source.length > patternLimits.length)
     return `a regular expression of at most ${String(patternLimits.length)} characters`;
   const ast = parse(source);
@@ -55,7 +63,7 @@ export function createPattern(
   const native = createNativePattern(source, ignoreCase);
   const nativeLength = maxTextLength(ast, NATIVE_STEPS);
   if (nativeLength >= patternLimits.text)
-    return truncating(native, patternLimits.text);
+    return { test: truncating(native, patternLimits.text), linearSize: 0 };
   const linearLength = Math.min(
     patternLimits.text,
     Math.floor(LINEAR_STEPS / size),
@@ -66,9 +74,13 @@ export function createPattern(
       : undefined;
   if (Math.max(nativeLength, linear ? linearLength : 0) < patternLimits.minText)
     return SIMPLER_PATTERN;
-  if (linear === undefined) return truncating(native, nativeLength);
+  if (linear === undefined)
+    return { test: truncating(native, nativeLength), linearSize: 0 };
   const rest = truncating(linear, linearLength);
-  return (text) => (text.length <= nativeLength ? native(text) : rest(text));
+  return {
+    test: (text) => (text.length <= nativeLength ? native(text) : rest(text)),
+    linearSize: size,
+  };
 }
 
 function parse(source: string): AST.Pattern | undefined {
