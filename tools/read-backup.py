@@ -22,6 +22,7 @@ import argparse
 import base64
 import ctypes
 import ctypes.util
+import datetime
 import getpass
 import hashlib
 import hmac
@@ -536,11 +537,20 @@ def name_in(properties):
     return "  %s" % "".join(c if c.isprintable() else "?" for c in name)
 
 
+def taken(manifest):
+    """When the state existed; a copy in another repository was created later."""
+    time = manifest["properties"].get("time")
+    if not isinstance(time, (int, float)) or not 0 <= time < 1e14:
+        return manifest["created"]
+    seconds = datetime.datetime.fromtimestamp(time / 1000, datetime.timezone.utc)
+    return seconds.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
 def list_backups(repository):
     manifests, errors = repository.manifests()
-    for manifest in manifests:
+    for manifest in sorted(manifests, key=taken):
         vm = name_in(manifest["properties"].get("vm"))
-        print("%s  %s%s" % (manifest["id"], manifest["created"], vm))
+        print("%s  %s%s" % (manifest["id"], taken(manifest), vm))
         for disk in manifest["disks"]:
             name = name_in(disk.get("properties"))
             print("    %s  %d bytes%s" % (disk["name"], disk["size"], name))

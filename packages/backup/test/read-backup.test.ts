@@ -162,5 +162,12 @@ t.test(
       /^\S+ {2}\S+Z {2}db\?00000000 \?\[2J\?bd 💾\n$/,
     );
     t.match(await list("ascii"), /bd \\U0001f4be\n$/);
+    const time = Date.UTC(2001, 1, 3);
+    await writeBackup(repository, { properties: { time }, disks: [] });
+    t.match(
+      await list("utf-8"),
+      /^\S+ {2}2001-02-03T00:00:00\.000Z\n/,
+      "a copy with the time of what was copied, in its place",
+    );
   },
 );

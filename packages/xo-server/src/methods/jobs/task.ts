@@ -26,7 +26,8 @@ const callOnTask = async (
 const taskCancel = defineOperation({
   ...changed,
   name: "task.cancel",
-  summary: "Cancel a task of a pool.",
+  summary:
+    "Cancel a task of a pool. Tasks of the server, such as backups and restores, are aborted by task.abort.",
   params: Params,
   permission: {
     action: "administrate:cancel",
