@@ -8,15 +8,19 @@ t.test(
   async (t) => {
     const backedUp = await backedUpVm(t);
     const { api, second, vm, disks, target, taken, record } = backedUp;
+    const { calls, modeOfRun } = backedUp;
     const host = second.database.byUuid("host", target.id)!;
     second.database.update("host", host, { enabled: false });
     const before = taken();
+    calls();
     t.match(await api.call("vm.migrate", { vm, targetHost: target.id }), {
       error: { message: /HOST_DISABLED/ },
     });
     t.same(taken(), before, "the snapshots are still there");
     for (const disk of disks)
-      t.equal(record("VDI", disk)["cbt_enabled"], true, "tracked again");
+      t.equal(record("VDI", disk)["cbt_enabled"], true, "still tracked");
+    t.notOk(calls().includes("VDI.disable_cbt"), "nothing was changed");
+    t.same(await modeOfRun(), ["incremental"]);
   },
 );
 

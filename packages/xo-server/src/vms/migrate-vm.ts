@@ -116,9 +116,22 @@ async function sendVm(
   const params = [vm.ref, token, true, vdiMap, vifMap];
   const options = { force: String(force) };
   await withoutCbt(vm.xapi, {
-    findSnapshots: () => migration.findSnapshots(moving),
+    findSnapshots: async () => {
+      if (isElsewhere(migration)) await assertEnabled(host);
+      return migration.findSnapshots(moving);
+    },
     migrate: () => vm.xapi.callAsync("VM.migrate_send", [...params, options]),
   });
+}
+
+/**
+ * XAPI would refuse this host too, but only when tracking is disabled: the next backup would have to read all
+ * [xapi_vm_migrate.ml, assert_can_migrate, of another pool].
+ * @throws XapiError HOST_DISABLED
+ */
+async function assertEnabled({ xapi, ref }: PoolObject): Promise<void> {
+  if ((await xapi.call("host.get_enabled", [ref])) === false)
+    throw new XapiError("HOST_DISABLED", [ref], "VM.migrate_send");
 }
 
 /** @throws XoError INVALID_PARAMETERS: a target is given for a disk or interface that the VM does not have */
