@@ -103,12 +103,11 @@ t.test(
   "of several servers each raises and clears the alarm of its own disk only",
   async (t) => {
     const running = new Set(["xo1", "xo3"]);
-    const isRunning = (name: string) => running.has(name);
     const disks: Record<string, number> = { xo1: 0.5, xo3: 0.95 };
     const start = (self: string, more: BenchOptions = {}) =>
       startAlarmBench(t, {
         ...more,
-        servers: { self, isRunning },
+        servers: { self, running: () => [...running] },
         readServerMetric: async () => disks[self]!,
       });
     const full = await start("xo3");
@@ -143,6 +142,17 @@ t.test(
     running.delete("xo3");
     await minutes(12);
     t.same(await open(), [], "a server that does not run any more");
+
+    running.add("xo3");
+    const again = await start("xo3", { folder, clock });
+    await minutes(1);
+    t.same(await open(), ["xo3"], "raised after the other one was started");
+    await again.stop();
+    running.delete("xo3");
+    await minutes(8);
+    t.same(await open(), ["xo3"], "it may be started again");
+    await minutes(5);
+    t.same(await open(), []);
   },
 );
 

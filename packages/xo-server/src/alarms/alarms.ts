@@ -27,13 +27,18 @@ import {
   errorText,
   secretOf,
 } from "./notice-sender.js";
+import { LostServers } from "./lost-servers.js";
 import { FollowedPools } from "./followed-pools.js";
 import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
 import { toAlarmRule, type AlarmRule } from "./alarm-rule.js";
 import { RuleState } from "./rule-state.js";
 import { createNoticeDescriber } from "./notice-describer.js";
-import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
+import {
+  isOwnMetric,
+  SERVER_TYPE,
+  type ReadServerMetric,
+} from "./server-metrics.js";
 import { ServerWatcher, type AlarmServers } from "./server-watcher.js";
 
 /** Rules with at least this duration accept metrics that are up to a minute old. */
@@ -82,6 +87,7 @@ export class Alarms {
   readonly #sender: NoticeSender;
   readonly #reminders: Reminders;
   readonly #pools: FollowedPools;
+  readonly #lostServers: LostServers;
   readonly #active = new Map<string, ActiveRule>();
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
@@ -112,6 +118,11 @@ export class Alarms {
         for (const { state } of this.#active.values()) state.poolCurrent(pool);
       },
     });
+    this.#lostServers = new LostServers({
+      running: () => options.servers?.running() ?? [],
+      onLost: () => this.#adoptAlarms(),
+      clock,
+    });
     this.#unsubscribe = store.onChange((table) => {
       if (table === "alarm_rules") void this.apply();
     });
@@ -121,12 +132,14 @@ export class Alarms {
   async start(): Promise<void> {
     await this.#pools.start();
     await this.apply();
+    this.#lostServers.start();
     await this.#sender.start();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pools.stop();
+    this.#lostServers.stop();
     this.#unsubscribe();
     await this.#applying;
     for (const { state } of this.#active.values()) state.stop();
@@ -222,6 +235,14 @@ export class Alarms {
     const before = await this.#writer.load();
     for (const rule of changed) await this.#follow(rule, before);
     this.#reminders.follow([...rules.values()]);
+  }
+
+  /** Those that a server has left that does not run any more end with the others. */
+  async #adoptAlarms(): Promise<void> {
+    const open = await this.#writer.load();
+    for (const [id, { rule, state }] of this.#active)
+      if (rule.on.kind === "statistic" && isOwnMetric(rule.on.metric))
+        state.adopt(open.get(id) ?? []);
   }
 
   #drop(id: string): void {

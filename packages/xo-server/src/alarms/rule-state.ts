@@ -69,16 +69,21 @@ export class RuleState implements MatchHandler {
     this.#knownSources = new Set(
       before.flatMap((alarm) => bodyOf(alarm).source ?? []),
     );
-    for (const alarm of before)
-      if (alarm.key !== undefined) {
-        const { key, objectId } = alarm;
-        this.#open.set(key, {
-          ...bodyOf(alarm),
-          key,
-          ...(objectId === undefined ? {} : { objectId }),
-        });
-        this.#markUnknown(key);
-      }
+    this.adopt(before);
+  }
+
+  /** Adds alarms of the rule that are open in the database. */
+  adopt(alarms: readonly Alarm[]): void {
+    for (const alarm of alarms) {
+      const { key, objectId } = alarm;
+      if (key === undefined || this.#open.has(key)) continue;
+      this.#open.set(key, {
+        ...bodyOf(alarm),
+        key,
+        ...(objectId === undefined ? {} : { objectId }),
+      });
+      this.#markUnknown(key);
+    }
   }
 
   /** Number of open alarms, and of matches beyond the maximum. */

@@ -24,8 +24,8 @@ const OWN = "xo-server ";
 /** This server among those of the database. */
 export interface AlarmServers {
   readonly self: string;
-  /** Whether another server runs. */
-  readonly isRunning: (name: string) => boolean;
+  /** Names of those that run, and of this one. */
+  readonly running: () => readonly string[];
 }
 
 interface ServerWatcherOptions {
@@ -75,7 +75,7 @@ export class ServerWatcher implements ConditionWatcher {
     if (servers === undefined || key === this.#key || !key.startsWith(OWN))
       return "ended";
     const name = key.slice(OWN.length);
-    return servers.isRunning(name) ? "elsewhere" : "unknown";
+    return servers.running().includes(name) ? "elsewhere" : "unknown";
   }
 
   stop(): void {

@@ -53,7 +53,6 @@ export function startAlarms(
   const { config, loggers, clock = wallClock } = options;
   const { queries, catalog } = objects;
   const { leases, isShared, self, running } = cluster;
-  const isRunning = (name: string) => running().includes(name);
   const alarms = new Alarms({
     store,
     sending: { leases, ...(isShared ? { pollMs: SHARED_POLL_MS } : {}) },
@@ -71,7 +70,7 @@ export function startAlarms(
       findLostServers: () => findLostServers(store),
       clock,
     }),
-    ...(isShared ? { servers: { self: self.owner, isRunning } } : {}),
+    ...(isShared ? { servers: { self: self.owner, running } } : {}),
     pageUrl: () => toPageUrl(config),
     logger: loggers.named("xo:alarms"),
   });
