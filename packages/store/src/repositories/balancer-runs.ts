@@ -1,5 +1,6 @@
 import { checkName, checkPageRows, toJson } from "../schema/limits.js";
 import type { BalancerRunRow } from "../schema/tables.js";
+import { checkFence, type Fence } from "./leases.js";
 import { whereOlder } from "./page-cursor.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -75,12 +76,17 @@ export class BalancerRuns {
     return toRun(row);
   }
 
-  /** Updates progress or outcome; absent members do not change. @throws XoError VALUE_TOO_LARGE */
+  /**
+   * Updates progress or outcome; absent members do not change.
+   * @param fence of the lease on the task of the run
+   * @throws XoError VALUE_TOO_LARGE; LEASE_LOST: another server continues the task
+   */
   async write(
     id: string,
     change: Partial<
       Pick<BalancerRun, "status" | "endedAt" | "taskId" | "body">
     >,
+    fence?: Fence,
   ): Promise<void> {
     const { status, endedAt, taskId, body } = change;
     const columns = {
@@ -89,13 +95,14 @@ export class BalancerRuns {
       ...(taskId === undefined ? {} : { task_id: taskId }),
       ...(body === undefined ? {} : { body_json: toJson("the run", body) }),
     };
-    await this.#context.committer.run((unit) =>
-      unit.sql
+    await this.#context.committer.run(async (unit) => {
+      await checkFence(unit, fence);
+      await unit.sql
         .updateTable("balancer_runs")
         .set(columns)
         .where("id", "=", id)
-        .execute(),
-    );
+        .execute();
+    });
   }
 
   /** Marks the pending runs of a pool as interrupted. @returns their number */

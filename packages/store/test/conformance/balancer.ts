@@ -65,6 +65,28 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     t.equal(second.runs[0]!.endedAt, second.runs[0]!.startedAt);
   });
 
+  t.test(
+    "a server does not write a run whose task another one continues",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const { balancerRuns, leases } = await bench.open();
+      const take = (owner: string) =>
+        leases.take("server/one", { owner, instance: owner }, 0);
+      const run = { pool: "p", owner: "one", body: {} } as const;
+      const { id } = await balancerRuns.begin({ ...run, status: "pending" });
+      const old = (await take("one"))!;
+      await balancerRuns.write(id, { body: { moves: 1 } }, old);
+      const current = (await take("two"))!;
+      await balancerRuns.write(id, { body: { moves: 2 } }, current);
+      const late = { status: "success", body: { moves: 1 } } as const;
+      await t.rejects(balancerRuns.write(id, late, old), {
+        code: "LEASE_LOST",
+      });
+      const { runs } = await balancerRuns.list({ pool: "p" });
+      t.match(runs, [{ status: "pending", body: { moves: 2 } }]);
+    },
+  );
+
   t.test("pending runs are interrupted, old runs are pruned", async (t) => {
     const bench = await createBench(t, harness);
     const { balancerRuns } = await bench.open();

@@ -92,11 +92,11 @@ export class PlanRunner {
     try {
       if (total > 0) await order.onProgress({ run: run.id, done: 0, total });
     } catch (error) {
-      await runs.end(run, record, "stopped");
+      await runs.end(run, record, { status: "stopped" });
       throw error;
     }
     return total === 0
-      ? { run: await runs.end(run, record, "success") }
+      ? { run: await runs.end(run, record, { status: "success" }) }
       : this.#asTask(order, run);
   }
 
@@ -163,7 +163,8 @@ export class PlanRunner {
       run: run.id,
       ...(reason === undefined ? {} : { reason }),
     });
-    return runs.end(run, doing.record, end);
+    const fence = work.lease?.fence;
+    return runs.end(run, doing.record, { status: end, fence });
   }
 
   #prepare(order: RunRequest, run: BalancerRun): PoolRun {

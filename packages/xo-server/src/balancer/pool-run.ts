@@ -146,21 +146,23 @@ export class PoolRun {
     if (change !== undefined) {
       const message = `${move.vmName}: ${change}`;
       const error = { code: VM_CHANGED, message };
-      await this.#set(index, { status: "skipped", error });
+      await this.#set(index, { status: "skipped", error }, work);
       return false;
     }
     const { vmName, toName } = move;
-    await this.#set(index, { status: "migrating", startedAt: this.#now });
+    const started = { status: "migrating" as const, startedAt: this.#now };
+    await this.#set(index, started, work);
     try {
       await work.part(`migrate ${vmName} to ${toName}`, (part) =>
         this.#parts.move(move, part),
       );
-      await this.#set(index, { status: "done", endedAt: this.#now });
+      const done = { status: "done" as const, endedAt: this.#now };
+      await this.#set(index, done, work);
       return true;
     } catch (error) {
       if (this.#parts.isStopping()) throw error;
       const failed = { status: "failed" as const, error: toReason(error) };
-      await this.#set(index, { ...failed, endedAt: this.#now });
+      await this.#set(index, { ...failed, endedAt: this.#now }, work);
       throw error;
     } finally {
       const ended = this.#record.moves.filter((one) => one.endedAt);
@@ -174,21 +176,26 @@ export class PoolRun {
   }
 
   /** Writes are sequential, so that the last one is the newest. */
-  #set(index: number, change: Partial<MoveRecord>): Promise<void> {
+  #set(
+    index: number,
+    change: Partial<MoveRecord>,
+    work: TaskContext,
+  ): Promise<void> {
     const moves = this.#record.moves.with(index, {
       ...this.#record.moves[index]!,
       ...change,
     });
     this.#record = { ...this.#record, moves };
-    this.#writing = this.#writing.then(() => this.#write());
+    this.#writing = this.#writing.then(() => this.#write(work));
     return this.#writing;
   }
 
-  /** If a write fails, the next one contains its changes too. */
-  async #write(): Promise<void> {
+  /** If a write fails, the next one contains its changes too; if the lease is lost, the server that continues the task has recorded what was done. */
+  async #write({ lease }: TaskContext): Promise<void> {
     const { store, logger } = this.#parts;
     try {
-      await store.balancerRuns.write(this.#id, { body: this.#record });
+      const change = { body: this.#record };
+      await store.balancerRuns.write(this.#id, change, lease?.fence);
     } catch (error) {
       logger.warn("load balancer: a migration could not be recorded", {
         error,

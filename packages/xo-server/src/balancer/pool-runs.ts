@@ -1,5 +1,6 @@
 import type { BalancePlan, HostFigures } from "@xo-server/placement";
-import type { BalancerRun, Store } from "@xo-server/store";
+import { XoError } from "@xo-server/model";
+import type { BalancerRun, Fence, Store } from "@xo-server/store";
 import { recordOf } from "./stored-json.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -8,6 +9,11 @@ interface PoolRunsParts {
   readonly owner: string;
   readonly store: Pick<Store, "balancerRuns">;
   readonly now: () => number;
+}
+
+export interface RunOutcome {
+  readonly status: BalancerRun["status"];
+  readonly fence?: Fence | undefined;
 }
 
 /** Number of runs per query of the database, each of which is parsed. */
@@ -88,17 +94,27 @@ export class PoolRuns {
     return run;
   }
 
+  /**
+   * @param fence of the lease on the task of the run
+   * @throws XoError LEASE_LOST: another server continues the task, and ends the run
+   */
   async end(
     run: BalancerRun,
     record: RunRecord,
-    status: BalancerRun["status"],
+    { status, fence }: RunOutcome,
   ): Promise<BalancerRun> {
     const { store, pool, now } = this.#parts;
     const change = { status, endedAt: now(), body: record };
     const ended = { ...run, ...change };
     // First in memory: these VMs have been migrated even if the write fails.
     this.#put(ended);
-    await store.balancerRuns.write(run.id, change);
+    try {
+      await store.balancerRuns.write(run.id, change, fence);
+    } catch (error) {
+      if (error instanceof XoError && error.code === "LEASE_LOST")
+        this.clearCache();
+      throw error;
+    }
     await store.balancerRuns.prune(pool, now() - RETENTION_MS);
     return ended;
   }
@@ -146,6 +162,7 @@ function summarize(run: BalancerRun): BalancerRun {
   return { ...run, body: { by, moves: few, reason } };
 }
 
+/** An interrupted run has no figures: the server that settles what was migrated may still write it. */
 function isMoved(run: BalancerRun): boolean {
   const {
     moves,
@@ -156,6 +173,7 @@ function isMoved(run: BalancerRun): boolean {
   } = recordOf(run);
   return (
     figuresMeasured === undefined &&
+    run.status !== "interrupted" &&
     run.endedAt !== undefined &&
     moves.some(({ status }) => status === "done")
   );
