@@ -11,13 +11,13 @@ const FIELDS = ["id", "name_label", "power_state"];
  */
 export class BalancedClient {
   readonly #url: string;
-  readonly #cookie: string;
+  readonly cookie: string;
   query: FollowedQuery | undefined;
   connections = 0;
 
   private constructor(url: string, cookie: string) {
     this.#url = url;
-    this.#cookie = cookie;
+    this.cookie = cookie;
   }
 
   static async signIn(url: string): Promise<BalancedClient> {
@@ -36,13 +36,13 @@ export class BalancedClient {
 
   /** The same user at another server. */
   at(url: string): BalancedClient {
-    return new BalancedClient(url, this.#cookie);
+    return new BalancedClient(url, this.cookie);
   }
 
   /** A request with the token, and without the cookie of the load balancer. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
-    headers.set("cookie", this.#cookie);
+    headers.set("cookie", this.cookie);
     return fetch(this.#url + path, { ...init, headers });
   }
 
