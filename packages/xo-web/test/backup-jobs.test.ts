@@ -44,7 +44,7 @@ t.test("a frequency is a cron expression and back", async (t) => {
   t.match(fromCron("0 4 * * 7"), { kind: "weekly", weekday: 0 });
   for (const other of ["*/5 * * * *", "0 0 1 1 *", "0 4 1 * 1", "@daily", ""])
     t.match(fromCron(other), { kind: "custom", cron: other });
-  t.equal(toCron({ ...newFrequency, kind: "byHand" }), undefined);
+  t.equal(toCron({ ...newFrequency, kind: "manual" }), undefined);
   t.equal(toCron({ ...newFrequency, time: "" }), undefined);
 });
 

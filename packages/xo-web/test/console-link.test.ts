@@ -77,7 +77,7 @@ t.test(
     await page.start();
     for (const pause of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
       page.link.ended();
-      t.match(page.state, { why: "unopened" });
+      t.match(page.state, { why: "notOpened" });
       const { retryAt } = page.state as { retryAt: number };
       t.equal(retryAt - page.clock.now(), pause);
       await page.pass(pause);

@@ -25,7 +25,7 @@ export type LinkState =
     }
   | {
       readonly name: "waiting";
-      readonly why: "gone" | "unopened" | "ended";
+      readonly why: "gone" | "notOpened" | "ended";
       readonly retryAt: number | undefined;
     };
 
@@ -96,7 +96,7 @@ export class ConsoleLink {
     const didWork =
       name === "open" && this.#clock.now() - this.#openedAt >= WORKED_MS;
     if (didWork) this.#attempt = 0;
-    this.#wait(name === "open" ? "ended" : "unopened");
+    this.#wait(name === "open" ? "ended" : "notOpened");
   }
 
   async #check(): Promise<void> {
@@ -122,7 +122,7 @@ export class ConsoleLink {
     if (ms !== undefined) this.#askIn(ms);
   }
 
-  #wait(why: "gone" | "unopened" | "ended"): void {
+  #wait(why: "gone" | "notOpened" | "ended"): void {
     const ms = Math.min(FIRST_MS * 2 ** this.#attempt++, LONGEST_MS);
     this.#update({ name: "waiting", why, retryAt: this.#clock.now() + ms });
     this.#askIn(ms);

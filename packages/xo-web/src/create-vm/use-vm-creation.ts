@@ -40,7 +40,7 @@ export function useVmCreation(): {
     const go = (path: string) => () => void router.push(path);
     const id = toasts.show({
       tone: "busy",
-      text: fill(texts.makingToast, { name }),
+      text: fill(texts.creatingToast, { name }),
       action: { label: text.value.actions.tasks, run: go("/tasks") },
     });
     try {
@@ -55,7 +55,7 @@ export function useVmCreation(): {
       toasts.show({
         id,
         tone: "good",
-        text: fill(texts.madeToast, { name }),
+        text: fill(texts.createdToast, { name }),
         action: { label: text.value.actions.open, run: go(path ?? "/vms") },
       });
       return true;
@@ -68,7 +68,7 @@ export function useVmCreation(): {
         id,
         detail,
         tone: isLost ? "plain" : "bad",
-        text: isLost ? fill(texts.makingToast, { name }) : texts.failed,
+        text: isLost ? fill(texts.creatingToast, { name }) : texts.failed,
       });
       return false;
     } finally {

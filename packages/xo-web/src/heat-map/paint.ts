@@ -23,7 +23,7 @@ export interface MapLevels {
 interface MapNames {
   readonly ofVm: (index: number) => string | undefined;
   /** Text for VMs without a host. */
-  readonly nowhere: string;
+  readonly notRunning: string;
 }
 
 const FONT = 'Inter, system-ui, "Segoe UI", Roboto, sans-serif';
@@ -64,7 +64,7 @@ export function paintMap(
       paintHost(context, area, {
         fill: styles[levels.hosts[i]!]!,
         ink: inkOf(look, levels.hosts[i]!),
-        nowhere: names.nowhere,
+        notRunning: names.notRunning,
       });
 }
 
@@ -145,11 +145,11 @@ function paintHost(
   {
     fill,
     ink,
-    nowhere,
+    notRunning,
   }: {
     readonly fill: string | CanvasPattern;
     readonly ink: string;
-    readonly nowhere: string;
+    readonly notRunning: string;
   },
 ): void {
   if (head === 0) return;
@@ -159,7 +159,7 @@ function paintHost(
   context.font = `600 11px ${FONT}`;
   context.textBaseline = "middle";
   context.fillStyle = ink;
-  const name = node.index < 0 ? nowhere : node.name;
+  const name = node.index < 0 ? notRunning : node.name;
   context.fillText(fitted(context, name, width - 8), x + 4, y + head / 2);
 }
 

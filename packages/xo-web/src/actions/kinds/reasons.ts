@@ -38,7 +38,7 @@ export function blocked(
   const running = vm["current_operations"];
   const isRunning =
     isObject(running) && Object.values(running).includes(operation);
-  return isRunning ? text.actions.reasons.goingOn : undefined;
+  return isRunning ? text.actions.reasons.inProgress : undefined;
 }
 
 /** The guest must take part (clean shutdown, hot plug), and no guest tools run in it. */

@@ -1,7 +1,7 @@
 /** When a job runs, as a form has it. */
 export interface Frequency {
   kind:
-    | "byHand"
+    | "manual"
     | "hourly"
     | "daily"
     | "workdays"
@@ -25,7 +25,7 @@ export const frequencyKinds = [
   "monthly",
   "hourly",
   "custom",
-  "byHand",
+  "manual",
 ] as const satisfies readonly Frequency["kind"][];
 
 export const newFrequency: Readonly<Frequency> = {
@@ -39,7 +39,7 @@ export const newFrequency: Readonly<Frequency> = {
 /** @returns undefined: no schedule, or the time is not complete */
 export function toCron(frequency: Readonly<Frequency>): string | undefined {
   const { kind, time, weekday, day, cron } = frequency;
-  if (kind === "byHand") return undefined;
+  if (kind === "manual") return undefined;
   if (kind === "custom") return cron.trim() || undefined;
   const match = /^(\d\d):(\d\d)$/.exec(time);
   if (match === null) return undefined;
@@ -100,7 +100,7 @@ export function intervalOf({ kind }: Pick<Frequency, "kind">): number {
     case "daily":
     case "workdays":
     case "custom":
-    case "byHand":
+    case "manual":
       return 24 * hour;
   }
 }

@@ -14,8 +14,8 @@ interface NamedJob {
 }
 
 export interface JobActions {
-  /** @param begun text of the notice, with `{name}` */
-  readonly runNow: (job: NamedJob, begun: string) => Promise<void>;
+  /** @param startedText text of the notice, with `{name}` */
+  readonly runNow: (job: NamedJob, startedText: string) => Promise<void>;
   readonly cancel: (job: NamedJob) => Promise<void>;
   /** Enables the schedules of a job, or disables them all. */
   readonly switchSchedules: (job: NamedJob) => Promise<void>;
@@ -42,12 +42,12 @@ export function useJobActions({
   const toasts = useToasts();
   const change = useChange("toast");
   return {
-    async runNow({ id, name }, begun) {
+    async runNow({ id, name }, startedText) {
       if ((await change.run("job.runNow", { id })) === undefined) return;
       toasts.show({
         tone: "good",
         id: `backup-${id}`,
-        text: fill(begun, { name }),
+        text: fill(startedText, { name }),
       });
       await reloadRuns();
     },

@@ -21,10 +21,10 @@ export function useScheduleEntries(
   change: Pick<ReturnType<typeof useChange>, "run">,
 ): ScheduleEntries {
   const [schedule] = schedules;
-  const byHand = isNew ? {} : { kind: "byHand" as const };
+  const manual = isNew ? {} : { kind: "manual" as const };
   const frequency = reactive(
     schedule === undefined
-      ? { ...newFrequency, ...byHand }
+      ? { ...newFrequency, ...manual }
       : fromCron(schedule.cron),
   );
   const timezone = ref(
@@ -62,7 +62,7 @@ export function useScheduleEntries(
     timezone,
     isHere: schedules.length < 2,
     needsCron: computed(
-      () => frequency.kind !== "byHand" && toCron(frequency) === undefined,
+      () => frequency.kind !== "manual" && toCron(frequency) === undefined,
     ),
     save,
   };

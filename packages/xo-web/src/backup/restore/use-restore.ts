@@ -65,7 +65,7 @@ export function useRestore(): RestoreStart {
         toasts.show({
           id: toastOf(params),
           tone: "plain",
-          text: fill(text.value.backup.restore.begun, { name }),
+          text: fill(text.value.backup.restore.started, { name }),
         });
         void work.then((ended) => {
           report(ended, restore, name);

@@ -56,7 +56,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   opened: "Repository {name} geöffnet.",
   removed: "Repository {name} vom Server entfernt.",
   remove: "Entfernen",
-  removeAsk: "Repository {name} entfernen?",
+  removeQuestion: "Repository {name} entfernen?",
   removeLead:
     "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups werden nicht gelöscht; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
   sheetOf: "Wiederherstellungsblatt von {name}",
@@ -117,7 +117,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   moreTimes: "mehr als {n}×",
   deduplicationLead: "Festplatten im Vergleich zum belegten Platz",
   perDay: "{size} pro Tag",
-  growthLater: "nach einem Tag bekannt",
+  growthLater: "nach einem Tag verfügbar",
   fullIn: { one: "voll in {n} Tag", other: "voll in {n} Tagen" },
   neverVerified: "nie",
   verifying: "nicht abgeschlossen",

@@ -9,10 +9,10 @@ export const backupTests: Messages["backup"]["tests"] = {
     "Beispiel: jede Woche die neuesten Backups von fünf VMs. Ein einzelnes Backup wird in der Liste der Backups getestet.",
   saved: "Wiederherstellungstests {name} gespeichert.",
   deleted: "Wiederherstellungstests {name} gelöscht.",
-  deleteAsk: "Wiederherstellungstests {name} löschen?",
+  deleteQuestion: "Wiederherstellungstests {name} löschen?",
   deleteLead:
     "Ihre Zeitpläne werden gelöscht. Die Ergebnisse der Tests bleiben bei den Backups erhalten.",
-  begun: "Wiederherstellungstests {name} gestartet.",
+  started: "Wiederherstellungstests {name} gestartet.",
   maxVms: "VMs je Lauf",
   maxVmsHint:
     "Die am längsten nicht getesteten VMs. Leer: bei jedem Lauf alle.",

@@ -131,7 +131,7 @@ export const backup: Messages["backup"] = {
     listLead:
       "VMs mit Backups in den Repositorys, auch solche, die gelöscht wurden.",
     none: "Keine Backups dieser VM",
-    noneAtAll: "Keine Backups",
+    noBackups: "Keine Backups",
     noneLead: "Backups werden von Backup-Jobs erstellt.",
     count: { one: "{n} Backup", other: "{n} Backups" },
     ofRepository: "Repository",
@@ -186,7 +186,7 @@ export const backup: Messages["backup"] = {
       raw: "Eine Festplatte, einschließlich der Nullen in unbenutzten Bereichen",
       xva: "Die VM mit allen Festplatten, für den Import in jeden Pool",
     },
-    deleteAsk: "Backup vom {name} löschen?",
+    deleteQuestion: "Backup vom {name} löschen?",
     deleteLead:
       "Es wird aus {repository} gelöscht und kann nicht wiederhergestellt werden. Andere Backups brauchen es nicht.",
     deleted: "Backup gelöscht.",
@@ -248,7 +248,7 @@ export const backup: Messages["backup"] = {
     testFailed: "Wiederherstellungstest von {name} fehlgeschlagen.",
     testedAt: "Wiederherstellungstest bestanden {age}",
     testFailedAt: "Wiederherstellungstest fehlgeschlagen {age}: {error}",
-    begun:
+    started:
       "Wiederherstellung von {name} gestartet. Den Fortschritt zeigen die Aufgaben.",
     restored: "{name} wiederhergestellt.",
     failed: "Wiederherstellung von {name} fehlgeschlagen.",

@@ -8,7 +8,7 @@ export const cloudConfigs: Messages["cloudConfigs"] = {
   noneLead: "Beispiel: die SSH-Schlüssel eines Teams.",
   saved: "Cloud-Config {name} gespeichert.",
   deleted: "Cloud-Config {name} gelöscht.",
-  deleteAsk: "Cloud-Config {name} löschen?",
+  deleteQuestion: "Cloud-Config {name} löschen?",
   deleteLead: "Damit erstellte VMs werden nicht geändert.",
   actions: "Aktionen für {name}",
   copy: "Kopieren…",

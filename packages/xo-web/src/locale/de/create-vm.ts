@@ -116,15 +116,15 @@ export const createVm: Messages["createVm"] = {
       other: "{n} Probleme zu beheben:",
     },
     button: { one: "VM erstellen", other: "{n} VMs erstellen" },
-    making: "Wird erstellt…",
-    makingMore:
+    creating: "Wird erstellt…",
+    creatingLead:
       "Der Vorgang läuft weiter, wenn Sie diese Seite verlassen. Den Fortschritt zeigen die Aufgaben.",
     reset: "Zurücksetzen",
     created: { one: "VM erstellt:", other: "VMs erstellt:" },
     another: "Weitere erstellen",
     failed: "Erstellen fehlgeschlagen",
-    madeToast: "Erstellt: {name}",
-    makingToast: "{name} wird erstellt",
+    createdToast: "Erstellt: {name}",
+    creatingToast: "{name} wird erstellt",
     some: "Erstellte VMs: {names}",
   },
   problems: {

@@ -28,10 +28,10 @@ export const details: Messages["details"] = {
   rawLead:
     "Der XAPI-Datensatz dieses Objekts mit den Feldnamen von XAPI. Geheimnisse sind maskiert.",
   rawSearch: "Felder und Werte durchsuchen",
-  rawAgain: "Neu laden",
+  reloadRaw: "Neu laden",
   rawClass: "{class}, {n} Zeilen",
   rawFailed: "Der Datensatz konnte nicht geladen werden",
   rawField: "Feld",
   rawValue: "Wert",
-  rawNothing: "Keine passenden Felder oder Werte.",
+  rawNoMatches: "Keine passenden Felder oder Werte.",
 };

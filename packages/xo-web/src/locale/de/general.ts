@@ -88,7 +88,7 @@ export const general: Widened<typeof words> = {
       "Alle Tasten werden an den Gast gesendet. Umschalt+Esc gibt die Tastatur frei.",
     opening: "Konsole wird geöffnet…",
     gone: "Der Server antwortet nicht.",
-    unopened: "Die Konsole konnte nicht geöffnet werden.",
+    notOpened: "Die Konsole konnte nicht geöffnet werden.",
     ended: "Die Konsolensitzung ist beendet.",
     refused: {
       signIn: "Melden Sie sich an, um diese Konsole zu öffnen.",
@@ -117,7 +117,7 @@ export const general: Widened<typeof words> = {
     since: "seit {age}",
     value: "Wert {value}",
     acknowledge: "Bestätigen",
-    acknowledgeThis: "Alarm von {name} bestätigen",
+    acknowledgeNamed: "Alarm von {name} bestätigen",
     acknowledged: "Bestätigt",
     all: { one: "Anzeigen", other: "Alle {n} anzeigen" },
     fewer: "Weniger anzeigen",
@@ -136,7 +136,7 @@ export const general: Widened<typeof words> = {
     hosts: "Hosts",
     vms: "VMs",
     vmsHint: "inkl. Vorlagen",
-    vmsWhy:
+    vmRecordsHint:
       "Alle VM-Datensätze von XAPI, einschließlich Vorlagen, Snapshots und Control Domains",
     disks: "Festplatten",
     objects: "Objekte",

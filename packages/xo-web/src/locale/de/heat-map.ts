@@ -26,7 +26,7 @@ export const heatMap: Messages["heatMap"] = {
   ofAll: "{used} von {all}",
   vm: "VM",
   hottest: "Höchste Werte: {metric}",
-  nowhere: "Läuft nicht",
+  notRunning: "Läuft nicht",
   announcement: "{name}, {location}: {metric} {value}",
   help: "Pfeiltasten wechseln zwischen VMs, Enter öffnet eine VM, Escape verkleinert. Die Tabelle zeigt die höchsten Werte.",
   empty: "Keine Hosts",

@@ -127,7 +127,7 @@ export const host: Messages["host"] = {
   linkUp: "Link aktiv",
   upToDate: "Keine fehlenden Updates.",
   noPatchAnswer: "Updates konnten nicht abgefragt werden: {reason}",
-  patchesHow:
+  patchesHint:
     "Das rollierende Update auf der Seite des Pools installiert Updates und startet die Hosts neu.",
   noPacks: "Keine Zusatzpakete oder Updates installiert.",
   noUsb: "Keine USB-Geräte gefunden.",

@@ -8,7 +8,7 @@ export const ipPools: Messages["ipPools"] = {
   noneLead: "Beispiel: 10.0.1.10-10.0.1.99 für das Netzwerk eines Teams.",
   saved: "IP-Pool {name} gespeichert.",
   deleted: "IP-Pool {name} gelöscht.",
-  deleteAsk: "IP-Pool {name} löschen?",
+  deleteQuestion: "IP-Pool {name} löschen?",
   deleteLead: "Adressen vorhandener Schnittstellen werden nicht geändert.",
   actions: "Aktionen für {name}",
   name: "Name",

@@ -208,7 +208,7 @@ export const lists: Messages["lists"] = {
   closePeek: "Schließen",
   loading: "Lädt",
   nothing: "Keine {things}.",
-  nothingMatches: "Keine passenden Objekte.",
+  noMatches: "Keine passenden Objekte.",
   clearFilter: "Filter leeren",
   refused: "Anfrage fehlgeschlagen: {reason}",
   stale: "Letzter bekannter Stand: keine Verbindung zum Server",

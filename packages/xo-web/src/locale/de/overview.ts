@@ -21,7 +21,7 @@ export const overview: Messages["overview"] = {
   allEnabled: "alle aktiviert",
   enabled: "{n} aktiviert",
   noRules: "Noch keine Alarmregeln",
-  quiet: "keine Alarme",
+  noAlarms: "keine Alarme",
   critical: "{n} kritisch",
   warning: "{n} Warnungen",
   of: "von {n}",

@@ -102,7 +102,7 @@ export const placementFailures: Messages["placementFailures"] = {
     },
     most: "und höchstens {n} (Schranke).",
     beyond: "mehr Ausfälle wurden nicht berechnet.",
-    lookFurther: "Mehr Ausfälle berechnen",
+    calculateMore: "Mehr Ausfälle berechnen",
     tooMany:
       "Der Pool soll laut Einstellung {set} Host-Ausfälle tolerieren; er toleriert höchstens {n}.",
     uncertain:
@@ -153,8 +153,8 @@ export const placementFailures: Messages["placementFailures"] = {
     clear: "Zurücksetzen",
     vms: { one: "{n} VM", other: "{n} VMs" },
     usedOf: "{used} von {size}",
-    usedThen: "{used}, {after} von {size} nach Neustart",
-    vmsThen: "{n} + {more} VMs",
+    usedAfter: "{used}, {after} von {size} nach Neustart",
+    vmsAfter: "{n} + {more} VMs",
     failed: "Fällt aus",
     down: "Ausgeschaltet",
     disabled: "Deaktiviert",
@@ -275,7 +275,7 @@ export const placementFailures: Messages["placementFailures"] = {
       other:
         "Nicht agil: Die VM kann nur auf {n} Hosts neu gestartet werden, unabhängig von anderen VMs:",
     },
-    nowhere:
+    notRestartable:
       "Die VM kann auf keinem Host neu gestartet werden, unabhängig von anderen VMs:",
     host: "Host",
     caption: "Hosts für diese VM",

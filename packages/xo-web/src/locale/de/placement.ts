@@ -45,7 +45,7 @@ export const placement: Messages["placement"] = {
   },
   hostsToEmpty: "Zu evakuierende Hosts",
   chooseHosts: "Zu evakuierende Hosts auswählen",
-  whereTo: "Zielhosts der VMs anzeigen",
+  showTargets: "Zielhosts der VMs anzeigen",
   hostDown: "ausgeschaltet",
   planning: "Der Plan wird berechnet…",
   refresh: "Neu berechnen",
@@ -71,7 +71,7 @@ export const placement: Messages["placement"] = {
   },
   applyButton: "Ausführen…",
   apply: { one: "{n} Migration ausführen", other: "{n} Migrationen ausführen" },
-  applyAsk: {
+  applyQuestion: {
     one: "{n} Migration ausführen?",
     other: "{n} Migrationen ausführen?",
   },
@@ -150,7 +150,7 @@ export const placement: Messages["placement"] = {
       "Mitglieder eines Clusters auf verschiedenen Hosts halten (Anti-Affinität), eine Anwendung und ihre Datenbank auf demselben Host (Affinität) oder lizenzierte VMs auf lizenzierten Hosts (Host-Affinität).",
     saved: "Regel „{name}“ gespeichert.",
     deleted: "Regel „{name}“ gelöscht.",
-    deleteAsk: "Regel „{name}“ löschen?",
+    deleteQuestion: "Regel „{name}“ löschen?",
     deleteLead: "VMs werden nicht migriert. Die Regel gilt nicht mehr.",
     sentences: {
       "anti-affinity": "Anti-Affinität: verschiedene Hosts.",
@@ -159,8 +159,8 @@ export const placement: Messages["placement"] = {
       affinityPreferred: "Affinität (bevorzugt): derselbe Host.",
       only: "Host-Affinität: nur auf {hosts}.",
       never: "Host-Anti-Affinität: nie auf {hosts}.",
-      rather: "Host-Affinität (bevorzugt): auf {hosts}.",
-      ratherNot: "Host-Anti-Affinität (bevorzugt): nicht auf {hosts}.",
+      preferred: "Host-Affinität (bevorzugt): auf {hosts}.",
+      preferredNot: "Host-Anti-Affinität (bevorzugt): nicht auf {hosts}.",
     },
     hostCount: { one: "{n} Host", other: "{n} Hosts" },
     name: "Name",
@@ -228,10 +228,10 @@ export const placement: Messages["placement"] = {
     one: "{n} VM hat einen bevorzugten Host (VM-Affinität).",
     other: "{n} VMs haben einen bevorzugten Host (VM-Affinität).",
   },
-  showThem: "VMs anzeigen",
+  showVms: "VMs anzeigen",
   automatic: {
     lead: "Die Lastverteilung migriert VMs von überlasteten Hosts, automatisch oder als Probelauf.",
-    standing: "Status",
+    status: "Status",
     states: {
       off: "Aus",
       idle: "Bereit",
@@ -347,7 +347,7 @@ export const placement: Messages["placement"] = {
     unsaved: "Nicht gespeicherte Änderungen.",
     reset: "Änderungen verwerfen",
     saved: "Einstellungen der Lastverteilung gespeichert.",
-    automaticAsk: "Automatische Migrationen aktivieren?",
+    automaticQuestion: "Automatische Migrationen aktivieren?",
     automaticLead:
       "VMs dieses Pools werden ohne Bestätigung migriert. Jede Migration steht im Audit-Log.",
     automaticLimits:
@@ -377,8 +377,8 @@ export const placement: Messages["placement"] = {
       interrupted: "Unterbrochen",
     },
     by: "von {user}",
-    byItself: "automatisch",
-    wasAt: "{host}: CPU {cpu}, RAM {memory}",
+    automaticRun: "automatisch",
+    hostFigures: "{host}: CPU {cpu}, RAM {memory}",
     figures: {
       cpu: "Höchste CPU-Auslastung eines Hosts: {before}, geplant {after}.",
       memory:

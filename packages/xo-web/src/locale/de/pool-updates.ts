@@ -20,10 +20,10 @@ export const poolUpdates: Messages["poolUpdates"] = {
       "Beispiel: jeden zweiten Dienstag, zuerst der Testpool, dann alle anderen.",
     saved: "Rollierendes Update {name} gespeichert.",
     deleted: "Rollierendes Update {name} gelöscht.",
-    deleteAsk: "Rollierendes Update {name} löschen?",
+    deleteQuestion: "Rollierendes Update {name} löschen?",
     deleteLead:
       "Seine Zeitpläne werden gelöscht. Ein laufender Job wird fortgesetzt.",
-    begun: "Rollierendes Update {name} gestartet.",
+    started: "Rollierendes Update {name} gestartet.",
     groups: "Gruppen von Pools",
     groupsHint:
       "Die Pools einer Gruppe werden gleichzeitig aktualisiert. Eine Gruppe beginnt, wenn alle Pools der vorigen aktualisiert sind.",

@@ -42,7 +42,7 @@ export const pool: Messages["pool"] = {
     vcpus: "{vcpus} vCPUs laufender VMs auf {cores} Kernen",
     perCore: "{n} vCPUs je Kern (der Balken ist bei 4 voll)",
     used: "{used} von {size} verwendet",
-    given: "{size} laufenden VMs zugewiesen",
+    memoryAllocated: "{size} laufenden VMs zugewiesen",
     allocated: "{size} Festplatten zugewiesen, {n}× die Speichergröße",
     tolerant: "Genug Arbeitsspeicher bei Ausfall des größten Hosts.",
     notTolerant:
@@ -57,7 +57,7 @@ export const pool: Messages["pool"] = {
     version: "Version",
   },
   otherVersion: "Abweichende Version",
-  rebootWanted: "Neustart erforderlich",
+  rebootRequired: "Neustart erforderlich",
   ha: {
     on: "Aktiviert: Geschützte VMs werden auf anderen Hosts neu gestartet.",
     off: "Deaktiviert: VMs eines ausgefallenen Hosts werden nicht neu gestartet.",

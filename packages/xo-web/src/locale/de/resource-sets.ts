@@ -12,7 +12,7 @@ export const resourceSets: Messages["resourceSets"] = {
     "Beispiel: ein Team mit 16 vCPUs, 64 GiB Arbeitsspeicher und zwei Vorlagen.",
   saved: "Ressourcen-Set {name} gespeichert.",
   deleted: "Ressourcen-Set {name} gelöscht.",
-  deleteAsk: "Ressourcen-Set {name} löschen?",
+  deleteQuestion: "Ressourcen-Set {name} löschen?",
   deleteLead: "Seine VMs und die Rechte ihrer Besitzer bleiben erhalten.",
   actions: "Aktionen für {name}",
   name: "Name",
@@ -41,7 +41,7 @@ export const resourceSets: Messages["resourceSets"] = {
   },
   search: "Suchen: {what}",
   searchHint: "Nach Namen suchen",
-  nothingFound: "Keine passenden Objekte.",
+  noMatches: "Keine passenden Objekte.",
   objectsOf: {
     one: "{n} Vorlage, SR oder Netzwerk",
     other: "{n} Vorlagen, SRs und Netzwerke",

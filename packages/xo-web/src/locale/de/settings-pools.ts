@@ -81,7 +81,7 @@ export const settingsPools: Pick<
     },
     useCoordinator: "{coordinator} verwenden",
     connect: "Verbinden",
-    looking: "Verbindung wird geprüft…",
+    connecting: "Verbindung wird geprüft…",
     back: "Zurück",
     accept: "Zertifikat akzeptieren und verbinden",
     compare: "Vergleichen Sie den Fingerabdruck mit dem des Hosts:",
@@ -152,7 +152,7 @@ export const settingsPools: Pick<
     disable: "Trennen",
     remove: "Entfernen",
     removed: "{name} entfernt.",
-    removeAsk: "{name} entfernen?",
+    removeQuestion: "{name} entfernen?",
     removeLead:
       "Die Verbindung, ihr Passwort und ihr akzeptiertes Zertifikat werden gelöscht. Im Pool wird nichts geändert.",
     remedies: {

@@ -36,8 +36,8 @@ export const settings: Messages["settings"] = {
     audit: "Audit-Log",
     configuration: "Export und Import",
   },
-  nothingHere: "Bereich nicht verfügbar",
-  nothingHereLead:
+  sectionNotFound: "Bereich nicht verfügbar",
+  sectionNotFoundLead:
     "Dieser Bereich existiert nicht, oder nur Administratoren können ihn sehen.",
   forbidden: "Keine Berechtigung.",
   typeName: "Zum Bestätigen „{name}“ eingeben",
@@ -160,7 +160,7 @@ export const settings: Messages["settings"] = {
       failing: "fehlgeschlagen",
       elsewhere: "durch anderen Server",
     },
-    nothingPending: "Alle Einträge weitergeleitet.",
+    nonePending: "Alle Einträge weitergeleitet.",
     pendingEntries: {
       one: "{n} Eintrag ausstehend seit {age}.",
       other: "{n} Einträge ausstehend, der älteste seit {age}.",
@@ -183,7 +183,7 @@ export const settings: Messages["settings"] = {
     file: "Datei",
     itsPassphrase: "Passphrase der Datei",
     import: "Importieren",
-    importAsk: "Konfiguration durch {name} ersetzen?",
+    importQuestion: "Konfiguration durch {name} ersetzen?",
     importWarning:
       "Alle aktuellen Server, Benutzer, Rollen, Jobs und Regeln werden gelöscht. Eventuell müssen Sie sich neu anmelden.",
     imported: "Konfiguration importiert.",

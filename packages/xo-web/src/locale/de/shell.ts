@@ -62,7 +62,7 @@ export const shell: Messages["shell"] = {
   signInLead: "Melden Sie sich an, um Ihre Pools zu verwalten.",
   demoLead:
     "Diese Pools sind simuliert. Um sie zu verwalten, melden Sie sich als admin an. Das Terminal des Servers zeigt das Passwort.",
-  lookAround: "Ohne Anmeldung fortfahren",
+  browseAnonymously: "Ohne Anmeldung fortfahren",
   guest: "Anonym",
   account: "Ihr Konto",
   accountOf: "{name}: Konto, Farbschema, Sprache",

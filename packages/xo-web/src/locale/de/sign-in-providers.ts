@@ -7,7 +7,7 @@ export const signInProviders: Messages["signInProviders"] = {
   enabled: "Benutzer können sich anmelden",
   saved: "{name} gespeichert und angewendet.",
   deleted: "Die Konfiguration von {name} wurde gelöscht.",
-  deleteAsk: "Konfiguration von {name} löschen?",
+  deleteQuestion: "Konfiguration von {name} löschen?",
   deleteLead:
     "Die Benutzer bleiben, können sich damit aber nicht mehr anmelden.",
   bindPassword: "Bind-Passwort",

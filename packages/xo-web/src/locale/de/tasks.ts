@@ -5,7 +5,7 @@ export const tasks: Messages["tasks"] = {
   none: "Keine laufenden Aufgaben",
   noneLead: "Hier werden laufende Aufgaben und ihr Fortschritt angezeigt.",
   noneOfObject: "Keine aktuellen Aufgaben.",
-  noneFits: "Keine passenden Aufgaben.",
+  noMatches: "Keine passenden Aufgaben.",
   tray: "Aufgaben",
   trayRunning: { one: "{n} Aufgabe läuft", other: "{n} Aufgaben laufen" },
   underWay: "Laufend",

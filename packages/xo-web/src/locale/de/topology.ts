@@ -110,7 +110,7 @@ export const topology: Messages["topology"] = {
       one: "{n} Festplatte wartet auf das Zusammenführen (Coalesce).",
       other: "{n} Festplatten warten auf das Zusammenführen (Coalesce).",
     },
-    nothingWaits: "Keine Festplatte wartet auf das Zusammenführen (Coalesce).",
+    noneWaiting: "Keine Festplatte wartet auf das Zusammenführen (Coalesce).",
     users: "VMs mit Festplatten auf diesem SR",
     noUsers: "Keine VM hat eine Festplatte auf diesem SR.",
     disk: "Festplatte",

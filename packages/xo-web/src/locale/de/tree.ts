@@ -16,7 +16,7 @@ export const tree: Messages["tree"] = {
   loading: "Lädt…",
   empty: "Keine Pools.",
   noVms: "Keine VMs.",
-  nothingFound: "Keine passenden Objekte.",
+  noMatches: "Keine passenden Objekte.",
   found: { one: "{n} gefunden", other: "{n} gefunden" },
   refused: "Der Baum kann nicht geladen werden: {reason}",
 };

@@ -9,10 +9,10 @@ export const usageReports: Messages["usageReports"] = {
     "Beispiel: jeden Montag über die letzte Woche. Der Mailserver wird in config.yaml eingestellt.",
   saved: "Nutzungsbericht {name} gespeichert.",
   deleted: "Nutzungsbericht {name} gelöscht.",
-  deleteAsk: "Nutzungsbericht {name} löschen?",
+  deleteQuestion: "Nutzungsbericht {name} löschen?",
   deleteLead:
     "Seine Zeitpläne werden gelöscht. Es wird kein Bericht mehr gesendet.",
-  begun: "Nutzungsbericht {name} gestartet.",
+  started: "Nutzungsbericht {name} gestartet.",
   nameHint: "Anfang des Betreffs der E-Mail.",
   addresses: "E-Mail-Adressen",
   addressesHint: "Durch Kommas getrennt.",

@@ -51,7 +51,7 @@ export const backupRepositories = {
   opened: "Repository {name} opened.",
   removed: "Repository {name} removed from the server.",
   remove: "Remove",
-  removeAsk: "Remove repository {name}?",
+  removeQuestion: "Remove repository {name}?",
   removeLead:
     "The repository and its keys are deleted from the server. Its files and backups are not deleted; to open it again, the passphrase or the recovery key is required. Jobs that use it fail.",
   sheetOf: "Recovery sheet of {name}",
@@ -111,7 +111,7 @@ export const backupRepositories = {
   moreTimes: "more than {n}×",
   deduplicationLead: "disks compared with used space",
   perDay: "{size} per day",
-  growthLater: "known after a day",
+  growthLater: "available after a day",
   fullIn: { one: "full in {n} day", other: "full in {n} days" },
   neverVerified: "never",
   verifying: "not completed",

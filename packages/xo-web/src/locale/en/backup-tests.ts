@@ -7,10 +7,10 @@ export const backupTests = {
     "Example: each week the newest backups of five VMs. A single backup is tested in the list of backups.",
   saved: "Restore tests {name} saved.",
   deleted: "Restore tests {name} deleted.",
-  deleteAsk: "Delete restore tests {name}?",
+  deleteQuestion: "Delete restore tests {name}?",
   deleteLead:
     "Their schedules are deleted. The results of the tests are kept with the backups.",
-  begun: "Restore tests {name} started.",
+  started: "Restore tests {name} started.",
   maxVms: "VMs per run",
   maxVmsHint:
     "The VMs that were not tested for the longest time. Empty: all, in each run.",

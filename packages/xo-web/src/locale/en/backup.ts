@@ -130,7 +130,7 @@ export const backup = {
     listLead:
       "VMs that have backups in the repositories, also those that were deleted.",
     none: "No backups of this VM",
-    noneAtAll: "No backups",
+    noBackups: "No backups",
     noneLead: "Backups are created by backup jobs.",
     count: { one: "{n} backup", other: "{n} backups" },
     ofRepository: "Repository",
@@ -179,7 +179,7 @@ export const backup = {
       raw: "One disk, including the zeros of unused space",
       xva: "The VM with all disks, for an import into any pool",
     },
-    deleteAsk: "Delete the backup of {name}?",
+    deleteQuestion: "Delete the backup of {name}?",
     deleteLead:
       "It is deleted from {repository} and cannot be recovered. Other backups do not need it.",
     deleted: "Backup deleted.",
@@ -240,7 +240,7 @@ export const backup = {
     testFailed: "Restore test of {name} failed.",
     testedAt: "restore test passed {age}",
     testFailedAt: "restore test failed {age}: {error}",
-    begun: "Restore of {name} started. See Tasks for its progress.",
+    started: "Restore of {name} started. See Tasks for its progress.",
     restored: "{name} restored.",
     failed: "Restore of {name} failed.",
     show: "Show",

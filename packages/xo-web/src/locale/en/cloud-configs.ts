@@ -6,7 +6,7 @@ export const cloudConfigs = {
   noneLead: "Example: the SSH keys of a team.",
   saved: "Cloud config {name} saved.",
   deleted: "Cloud config {name} deleted.",
-  deleteAsk: "Delete cloud config {name}?",
+  deleteQuestion: "Delete cloud config {name}?",
   deleteLead: "VMs that were created with it are not changed.",
   actions: "Actions for {name}",
   copy: "Copy…",

@@ -113,15 +113,15 @@ export const createVm = {
       other: "{n} problems to fix:",
     },
     button: { one: "Create VM", other: "Create {n} VMs" },
-    making: "Creating…",
-    makingMore:
+    creating: "Creating…",
+    creatingLead:
       "The creation continues if you leave this page. See Tasks for its progress.",
     reset: "Reset",
     created: { one: "VM created:", other: "VMs created:" },
     another: "Create another",
     failed: "Creation failed",
-    madeToast: "Created: {name}",
-    makingToast: "Creating {name}",
+    createdToast: "Created: {name}",
+    creatingToast: "Creating {name}",
     some: "Created VMs: {names}",
   },
   problems: {

@@ -26,10 +26,10 @@ export const details = {
   rawLead:
     "The XAPI record of this object, with the field names of XAPI. Secrets are masked.",
   rawSearch: "Search fields and values",
-  rawAgain: "Reload",
+  reloadRaw: "Reload",
   rawClass: "{class}, {n} lines",
   rawFailed: "The record could not be loaded",
   rawField: "Field",
   rawValue: "Value",
-  rawNothing: "No matching fields or values.",
+  rawNoMatches: "No matching fields or values.",
 };

@@ -90,7 +90,7 @@ export const general = {
       "All keys are sent to the guest. Shift+Esc releases the keyboard.",
     opening: "Opening console…",
     gone: "The server does not respond.",
-    unopened: "The console could not be opened.",
+    notOpened: "The console could not be opened.",
     ended: "The console session has ended.",
     refused: {
       signIn: "Sign in to open this console.",
@@ -117,7 +117,7 @@ export const general = {
     since: "since {age}",
     value: "value {value}",
     acknowledge: "Acknowledge",
-    acknowledgeThis: "Acknowledge alarm of {name}",
+    acknowledgeNamed: "Acknowledge alarm of {name}",
     acknowledged: "Acknowledged",
     all: { one: "Show", other: "Show all {n}" },
     fewer: "Show fewer",
@@ -136,7 +136,7 @@ export const general = {
     hosts: "Hosts",
     vms: "VMs",
     vmsHint: "incl. templates",
-    vmsWhy:
+    vmRecordsHint:
       "All XAPI VM records, including templates, snapshots and control domains",
     disks: "Disks",
     objects: "Objects",

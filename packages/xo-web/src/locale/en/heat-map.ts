@@ -24,7 +24,7 @@ export const heatMap = {
   ofAll: "{used} of {all}",
   vm: "VM",
   hottest: "Highest: {metric}",
-  nowhere: "Not running",
+  notRunning: "Not running",
   announcement: "{name}, {location}: {metric} {value}",
   help: "Arrow keys move between VMs, Enter opens a VM, Escape zooms out. The table lists the highest values.",
   empty: "No hosts",

@@ -124,7 +124,7 @@ export const host = {
   linkUp: "Link up",
   upToDate: "No missing updates.",
   noPatchAnswer: "Updates could not be queried: {reason}",
-  patchesHow:
+  patchesHint:
     "The rolling update on the page of the pool installs updates and reboots the hosts.",
   noPacks: "No supplemental packs or updates installed.",
   noUsb: "No USB devices found.",

@@ -6,7 +6,7 @@ export const ipPools = {
   noneLead: "Example: 10.0.1.10-10.0.1.99 for the network of a team.",
   saved: "IP pool {name} saved.",
   deleted: "IP pool {name} deleted.",
-  deleteAsk: "Delete IP pool {name}?",
+  deleteQuestion: "Delete IP pool {name}?",
   deleteLead: "Addresses of existing interfaces are not changed.",
   actions: "Actions for {name}",
   name: "Name",

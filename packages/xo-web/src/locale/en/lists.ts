@@ -206,7 +206,7 @@ export const lists = {
   closePeek: "Close",
   loading: "Loading",
   nothing: "No {things}.",
-  nothingMatches: "No matching objects.",
+  noMatches: "No matching objects.",
   clearFilter: "Clear filter",
   refused: "Request failed: {reason}",
   stale: "Last known state: the server is not connected",

@@ -19,7 +19,7 @@ export const overview = {
   allEnabled: "all enabled",
   enabled: "{n} enabled",
   noRules: "No alarm rules yet",
-  quiet: "no alarms",
+  noAlarms: "no alarms",
   critical: "{n} critical",
   warning: "{n} warning",
   of: "of {n}",

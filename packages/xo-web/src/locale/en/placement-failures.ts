@@ -104,7 +104,7 @@ export const placementFailures = {
     },
     most: "and at most {n} (bound).",
     beyond: "more failures were not calculated.",
-    lookFurther: "Calculate more failures",
+    calculateMore: "Calculate more failures",
     tooMany:
       "The pool is configured to tolerate {set} host failures; it tolerates at most {n}.",
     uncertain:
@@ -154,8 +154,8 @@ export const placementFailures = {
     clear: "Clear",
     vms: { one: "{n} VM", other: "{n} VMs" },
     usedOf: "{used} of {size}",
-    usedThen: "{used}, {after} of {size} after restart",
-    vmsThen: "{n} + {more} VMs",
+    usedAfter: "{used}, {after} of {size} after restart",
+    vmsAfter: "{n} + {more} VMs",
     failed: "Fails",
     down: "Down",
     disabled: "Disabled",
@@ -267,7 +267,8 @@ export const placementFailures = {
       other:
         "Not agile: the VM can be restarted only on {n} hosts, regardless of other VMs:",
     },
-    nowhere: "The VM cannot be restarted on any host, regardless of other VMs:",
+    notRestartable:
+      "The VM cannot be restarted on any host, regardless of other VMs:",
     host: "Host",
     caption: "Hosts for this VM",
     verdict: "Reasons",

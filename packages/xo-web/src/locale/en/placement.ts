@@ -44,7 +44,7 @@ export const placement = {
   hostsToEmpty: "Hosts to evacuate",
   chooseHosts: "Select the hosts to evacuate",
   /** Leads from the form of maintenance to the plan. */
-  whereTo: "Show target hosts of the VMs",
+  showTargets: "Show target hosts of the VMs",
   hostDown: "down",
   planning: "Calculating the plan…",
   refresh: "Recalculate",
@@ -67,7 +67,7 @@ export const placement = {
   },
   applyButton: "Apply…",
   apply: { one: "Run {n} migration", other: "Run {n} migrations" },
-  applyAsk: { one: "Run {n} migration?", other: "Run {n} migrations?" },
+  applyQuestion: { one: "Run {n} migration?", other: "Run {n} migrations?" },
   applyLead:
     "VMs are migrated live. Each migration is checked again before it starts. After the first failure no further migration starts.",
   applying: {
@@ -107,7 +107,7 @@ export const placement = {
     noFigures: "No load statistics available yet.",
     notPlanned: "Not planned: metrics are missing",
     unmeasured:
-      "No current metrics from {hosts}: their CPU usage is unknown, so no migrations from or to them are planned for balance.",
+      "No current metrics from {hosts}: their CPU usage is unknown, so no migrations from or to them are planned for load balancing.",
   },
   unplaced: "VMs that cannot be placed",
   unplacedCount: {
@@ -140,7 +140,7 @@ export const placement = {
       "Keep the members of a cluster on different hosts (anti-affinity), an application and its database on the same host (affinity), or licensed VMs on licensed hosts (host affinity).",
     saved: "Rule “{name}” saved.",
     deleted: "Rule “{name}” deleted.",
-    deleteAsk: "Delete rule “{name}”?",
+    deleteQuestion: "Delete rule “{name}”?",
     deleteLead: "VMs are not migrated. The rule no longer restricts them.",
     sentences: {
       "anti-affinity": "Anti-affinity: different hosts.",
@@ -149,8 +149,8 @@ export const placement = {
       affinityPreferred: "Affinity (preferred): same host.",
       only: "Host affinity: only on {hosts}.",
       never: "Host anti-affinity: never on {hosts}.",
-      rather: "Host affinity (preferred): on {hosts}.",
-      ratherNot: "Host anti-affinity (preferred): not on {hosts}.",
+      preferred: "Host affinity (preferred): on {hosts}.",
+      preferredNot: "Host anti-affinity (preferred): not on {hosts}.",
     },
     hostCount: { one: "{n} host", other: "{n} hosts" },
     name: "Name",
@@ -218,10 +218,10 @@ export const placement = {
     one: "{n} VM has a preferred host (VM affinity).",
     other: "{n} VMs have a preferred host (VM affinity).",
   },
-  showThem: "Show VMs",
+  showVms: "Show VMs",
   automatic: {
     lead: "The load balancer migrates VMs away from overloaded hosts, automatically or as a dry run.",
-    standing: "Status",
+    status: "Status",
     states: {
       off: "Off",
       idle: "Idle",
@@ -332,7 +332,7 @@ export const placement = {
     unsaved: "Unsaved changes.",
     reset: "Discard changes",
     saved: "Load balancer settings saved.",
-    automaticAsk: "Enable automatic migrations?",
+    automaticQuestion: "Enable automatic migrations?",
     automaticLead:
       "VMs of this pool are migrated without confirmation. Each migration is recorded in the audit log.",
     automaticLimits:
@@ -361,8 +361,8 @@ export const placement = {
       interrupted: "Interrupted",
     },
     by: "by {user}",
-    byItself: "automatic",
-    wasAt: "{host}: CPU {cpu}, memory {memory}",
+    automaticRun: "automatic",
+    hostFigures: "{host}: CPU {cpu}, memory {memory}",
     figures: {
       cpu: "Highest host CPU usage: {before}, planned {after}.",
       memory: "Highest host memory usage: {before}, planned {after}.",

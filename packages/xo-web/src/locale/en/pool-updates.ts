@@ -18,9 +18,9 @@ export const poolUpdates = {
       "Example: every second Tuesday, the test pool first, then all others.",
     saved: "Rolling update {name} saved.",
     deleted: "Rolling update {name} deleted.",
-    deleteAsk: "Delete rolling update {name}?",
+    deleteQuestion: "Delete rolling update {name}?",
     deleteLead: "Its schedules are deleted. A run in progress continues.",
-    begun: "Rolling update {name} started.",
+    started: "Rolling update {name} started.",
     groups: "Groups of pools",
     groupsHint:
       "The pools of a group are updated at the same time. A group starts when all pools of the previous group have been updated.",

@@ -40,7 +40,7 @@ export const pool = {
     vcpus: "{vcpus} vCPUs of running VMs on {cores} cores",
     perCore: "{n} vCPUs per core (the bar is full at 4)",
     used: "{used} of {size} used",
-    given: "{size} allocated to running VMs",
+    memoryAllocated: "{size} allocated to running VMs",
     allocated: "{size} allocated to disks, {n}× the storage size",
     tolerant: "Sufficient memory if the largest host fails.",
     notTolerant: "Insufficient memory for all VMs if the largest host fails.",
@@ -54,7 +54,7 @@ export const pool = {
     version: "Version",
   },
   otherVersion: "Different version",
-  rebootWanted: "Reboot required",
+  rebootRequired: "Reboot required",
   ha: {
     on: "Enabled: protected VMs are restarted on other hosts.",
     off: "Disabled: VMs of a failed host are not restarted.",

@@ -10,7 +10,7 @@ export const resourceSets = {
     "Example: a team with 16 vCPUs, 64 GiB of memory and two templates.",
   saved: "Resource set {name} saved.",
   deleted: "Resource set {name} deleted.",
-  deleteAsk: "Delete resource set {name}?",
+  deleteQuestion: "Delete resource set {name}?",
   deleteLead: "Its VMs and the rights of their owners are kept.",
   actions: "Actions for {name}",
   name: "Name",
@@ -39,7 +39,7 @@ export const resourceSets = {
   },
   search: "Search: {what}",
   searchHint: "Search by name",
-  nothingFound: "No matching objects.",
+  noMatches: "No matching objects.",
   objectsOf: {
     one: "{n} template, SR or network",
     other: "{n} templates, SRs and networks",

@@ -74,7 +74,7 @@ export const settingsPools = {
     },
     useCoordinator: "Use {coordinator}",
     connect: "Connect",
-    looking: "Connecting…",
+    connecting: "Connecting…",
     back: "Back",
     accept: "Accept certificate and connect",
     compare: "Compare the fingerprint with the fingerprint on the host:",
@@ -142,7 +142,7 @@ export const settingsPools = {
     disable: "Disconnect",
     remove: "Remove",
     removed: "{name} removed.",
-    removeAsk: "Remove {name}?",
+    removeQuestion: "Remove {name}?",
     removeLead:
       "The connection, its password and its accepted certificate are deleted. Nothing is changed in the pool.",
     remedies: {

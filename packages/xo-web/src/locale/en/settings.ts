@@ -35,8 +35,8 @@ export const settings = {
     audit: "Audit log",
     configuration: "Export and import",
   },
-  nothingHere: "Section not available",
-  nothingHereLead:
+  sectionNotFound: "Section not available",
+  sectionNotFoundLead:
     "This section does not exist, or only administrators can view it.",
   forbidden: "Permission denied.",
   typeName: "Type “{name}” to confirm",
@@ -158,7 +158,7 @@ export const settings = {
       failing: "failing",
       elsewhere: "by another server",
     },
-    nothingPending: "All entries forwarded.",
+    nonePending: "All entries forwarded.",
     pendingEntries: {
       one: "{n} entry pending for {age}.",
       other: "{n} entries pending, the oldest for {age}.",
@@ -181,7 +181,7 @@ export const settings = {
     file: "File",
     itsPassphrase: "Passphrase of the file",
     import: "Import",
-    importAsk: "Replace the configuration with {name}?",
+    importQuestion: "Replace the configuration with {name}?",
     importWarning:
       "All current servers, users, roles, jobs and rules are deleted. You may have to sign in again.",
     imported: "Configuration imported.",

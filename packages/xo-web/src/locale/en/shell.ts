@@ -60,7 +60,7 @@ export const shell = {
   signInLead: "Sign in to manage your pools.",
   demoLead:
     "These pools are simulated. To manage them, sign in as admin. The terminal of the server shows the password.",
-  lookAround: "Continue without signing in",
+  browseAnonymously: "Continue without signing in",
   guest: "Anonymous",
   account: "Your account",
   accountOf: "{name}: account, theme, language",

@@ -6,7 +6,7 @@ export const signInProviders = {
   enabled: "Users can sign in",
   saved: "{name} saved and applied.",
   deleted: "The configuration of {name} was deleted.",
-  deleteAsk: "Delete the configuration of {name}?",
+  deleteQuestion: "Delete the configuration of {name}?",
   deleteLead: "Its users remain, but can no longer sign in with it.",
   bindPassword: "Bind password",
   clientSecret: "Client secret",

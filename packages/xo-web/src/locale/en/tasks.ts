@@ -3,7 +3,7 @@ export const tasks = {
   none: "No running tasks",
   noneLead: "Running tasks and their progress are listed here.",
   noneOfObject: "No recent tasks.",
-  noneFits: "No matching tasks.",
+  noMatches: "No matching tasks.",
   tray: "Tasks",
   trayRunning: { one: "{n} task running", other: "{n} tasks running" },
   underWay: "Running",

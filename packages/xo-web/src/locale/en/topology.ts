@@ -103,7 +103,7 @@ export const topology = {
       one: "{n} disk waits for coalescing.",
       other: "{n} disks wait for coalescing.",
     },
-    nothingWaits: "No disk waits for coalescing.",
+    noneWaiting: "No disk waits for coalescing.",
     users: "VMs with disks on this SR",
     noUsers: "No VM has a disk on this SR.",
     disk: "Disk",

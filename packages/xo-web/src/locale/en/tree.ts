@@ -15,7 +15,7 @@ export const tree = {
   loading: "Loading…",
   empty: "No pools.",
   noVms: "No VMs.",
-  nothingFound: "No matching objects.",
+  noMatches: "No matching objects.",
   found: { one: "{n} found", other: "{n} found" },
   refused: "The tree cannot be loaded: {reason}",
 };

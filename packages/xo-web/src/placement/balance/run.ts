@@ -116,7 +116,7 @@ export function runReason(
   const figures = figuresBefore.find(({ host }) => host === from);
   if (purpose !== "overload" || figures?.cpu === undefined)
     return [purposeText(purpose, text)];
-  return sentenceOf(text.placement.history.wasAt, {
+  return sentenceOf(text.placement.history.hostFigures, {
     host: { type: "host", id: from },
     cpu: formats.share(figures.cpu),
     memory: formats.share(figures.memory),

@@ -20,8 +20,8 @@ export function ruleText(
     return [sentences[required ? "affinity" : "affinityPreferred"]];
   const template =
     score < 0
-      ? sentences[required ? "never" : "ratherNot"]
-      : sentences[required ? "only" : "rather"];
+      ? sentences[required ? "never" : "preferredNot"]
+      : sentences[required ? "only" : "preferred"];
   return sentenceOf(template, {
     hosts:
       hosts.length > NAMED
