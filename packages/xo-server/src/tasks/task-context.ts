@@ -15,9 +15,9 @@ export interface TaskCounts {
 /** A task as seen by the code that runs in it: for progress, messages, parts and cancellation. */
 export interface TaskContext {
   /** Id of the task that clients see, or of this part of it; absent: clients see no task. */
-  readonly taskId?: string;
+  readonly taskId?: string | undefined;
   /** Id of the whole task, which clients list and cancel; absent: clients see no task. */
-  readonly wholeTaskId?: string;
+  readonly wholeTaskId?: string | undefined;
   /** The lease under which the task acts; absent: there is only one server. */
   readonly lease?: HeldLease | undefined;
   /** Aborted when the task is cancelled. */
@@ -26,7 +26,7 @@ export interface TaskContext {
    * Calls wait longer for a pool that cannot be reached: this is one of many calls of a larger task, or a task that has begun
    * and would stop midway.
    */
-  readonly isPatient?: boolean;
+  readonly isPatient?: boolean | undefined;
   /** @param fraction 0 to 1; without a call, the progress is that of the running part */
   progress(fraction: number): void;
   info(message: string, data?: object): void;
