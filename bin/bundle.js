@@ -6,9 +6,10 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { isBundleCurrent, writeBundleState } from "./bundle-state.js";
 import { writeCompiledCode } from "./load-program.js";
 import { toLicenseTexts } from "../packaging/license-texts.js";
 
@@ -50,6 +51,21 @@ const packagesOnDemand = {
   pg: "pg",
 };
 
+/** What the parser pool loads from beside its program. */
+const copied = ["split-records.wasm", "worker-entry.cjs"].map(
+  (file) => `packages/parser-pool/dist/src/${file}`,
+);
+
+/** What the bundle depends on, besides the files that are bundled. */
+const scripts = [
+  "bin/bundle.js",
+  "bin/bundle-state.js",
+  "bin/http2-on-demand.js",
+  "bin/load-program.js",
+  "packaging/license-texts.js",
+  "package-lock.json",
+];
+
 /** @type {import("esbuild").BuildOptions} */
 const options = {
   absWorkingDir: root,
@@ -79,6 +95,7 @@ const __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 const scriptBanner =
   'const bundleUrl = require("node:url").pathToFileURL(__filename).href;';
 
+if (await isBundleCurrent(root, outdir)) process.exit();
 await rm(outdir, { recursive: true, force: true });
 const results = await Promise.all([
   build({
@@ -108,11 +125,8 @@ const metafile = {
   inputs: Object.assign({}, ...results.map((one) => one.metafile.inputs)),
   outputs: Object.assign({}, ...results.map((one) => one.metafile.outputs)),
 };
-for (const file of ["split-records.wasm", "worker-entry.cjs"])
-  await copyFile(
-    join(root, "packages/parser-pool/dist/src", file),
-    join(outdir, file),
-  );
+for (const file of copied)
+  await copyFile(join(root, file), join(outdir, basename(file)));
 await writeFile(
   join(outdir, "LICENSES.txt"),
   await toLicenseTexts(root, Object.keys(metafile.inputs)),
@@ -125,6 +139,11 @@ for (const name of Object.keys(programs)) {
   await checkAscii(join(outdir, `${name}.cjs`));
   await writeCompiledCode(name, name === "xo-server" ? tryToStart : undefined);
 }
+await writeBundleState(root, outdir, [
+  ...Object.keys(metafile.inputs),
+  ...copied,
+  ...scripts,
+]);
 
 /** With another character V8 would keep two bytes for each of the 6 million characters; esbuild has escaped them. */
 async function checkAscii(file) {

@@ -39,7 +39,7 @@ export async function stage(target, version) {
   await cp(join(root, loader), join(target, loader));
   await cp(join(root, "bin/dist"), join(target, "bin/dist"), {
     recursive: true,
-    filter: (path) => !/(\.map|external\.json)$/.test(path),
+    filter: (path) => !/(\.map|external\.json|inputs\.json)$/.test(path),
   });
   for (const [name, files] of Object.entries(ownFiles))
     await copyOwn(name, files, { target, version });
