@@ -23,8 +23,10 @@ import { SiteFaults, type KillCounts } from "./site-faults.js";
 import type { Site, SiteRepository } from "./site.js";
 
 const MIB = 2 ** 20;
-/** Time in which all runs end, in ms. */
-const ENDED_MS = 300_000;
+/** JSON of no tasks. */
+const NONE = "[]";
+/** Time in which a run that has not ended shows some progress, in ms. */
+const PROGRESS_MS = 300_000;
 /** Time in which what a killed server has left is removed, in ms. */
 const REMOVED_MS = 60_000;
 
@@ -322,18 +324,27 @@ export class BackupKillBench {
     }
   }
 
-  async #isIdle(): Promise<boolean> {
-    const pending = await this.#site.request("task.list", { pending: true });
-    return Array.isArray(pending) && pending.length === 0;
+  /** @returns JSON of the tasks that have not ended */
+  async #pending(): Promise<string> {
+    return JSON.stringify(
+      await this.#site.request("task.list", { pending: true }),
+    );
   }
 
-  /** @throws Error: a run does not end */
+  async #isIdle(): Promise<boolean> {
+    return (await this.#pending()) === NONE;
+  }
+
+  /** @throws Error: a run neither ends nor proceeds */
   async #untilIdle(): Promise<void> {
-    for (const end = Date.now() + ENDED_MS; !(await this.#isIdle());) {
-      if (Date.now() > end) {
-        const tasks = await this.#site.request("task.list", { pending: true });
-        throw new Error(`not ended: ${JSON.stringify(tasks)}`);
-      }
+    let before = "";
+    let end = Infinity;
+    for (;;) {
+      const tasks = await this.#pending();
+      if (tasks === NONE) return;
+      if (tasks !== before) end = Date.now() + PROGRESS_MS;
+      else if (Date.now() > end) throw new Error(`not ended: ${tasks}`);
+      before = tasks;
       await pause(200);
     }
   }
