@@ -12,7 +12,11 @@ import {
   type Field,
   type Values,
 } from "../src/actions/plan/action-form.js";
-import { failureMessage } from "../src/actions/plan/error-message.js";
+import { RpcError } from "../src/api/rpc-error.js";
+import {
+  errorMessage,
+  failureMessage,
+} from "../src/actions/plan/error-message.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { ObjectRow } from "../src/api/object-row.js";
@@ -241,6 +245,39 @@ t.test("how hosts are reached is changed when a name is typed", (t) => {
   t.end();
 });
 
+t.test("updates and logs of one host", (t) => {
+  const host = { id: "h", type: "host", power_state: "Running" };
+  const callOf = (id: string) => action(id).operation!(host, {});
+  t.match(callOf("host.installUpdates"), {
+    method: "pool.installPatches",
+    idParameter: "",
+    params: { hosts: ["h"] },
+  });
+  t.match(callOf("host.logs"), { method: "host.getLogs" });
+  t.match(callOf("host.auditLog"), { method: "host.getAuditLog" });
+  for (const id of ["host.installUpdates", "host.logs", "host.auditLog"]) {
+    t.equal(action(id).refusal([host], en), undefined);
+    t.equal(
+      action(id).refusal([{ ...host, power_state: "Halted" }], en),
+      en.actions.reasons.hostDown,
+    );
+    t.equal(action(id).refusal([host, host], en), en.actions.reasons.oneOnly);
+  }
+  t.end();
+});
+
+t.test("a halted VM starts from its CD drive", (t) => {
+  const start = action("vm.recoveryStart");
+  const vm = { id: "v", type: "VM", power_state: "Halted" };
+  t.match(start.operation!(vm, {}), { method: "vm.recoveryStart" });
+  t.equal(start.refusal([vm], en), undefined);
+  t.equal(
+    start.refusal([{ ...vm, power_state: "Running" }], en),
+    en.actions.reasons.state.Running,
+  );
+  t.end();
+});
+
 t.test("a name cannot change the direction of text", (t) => {
   t.equal(nameOf(vm({ name_label: "\u202elive\u202c" })), "live");
   t.end();
@@ -308,6 +345,18 @@ t.test("a network with a VLAN needs an interface, and the reverse", (t) => {
   t.same(problems({ name: "n", vlan: 77 }), ["pif"]);
   t.same(problems({ name: "n", pif: "x" }), ["vlan"]);
   t.same(problems({ name: "n", pif: "x", vlan: 77 }), []);
+  t.end();
+});
+
+t.test("the power state of a VM is named, not its reference", (t) => {
+  const code = "VM_BAD_POWER_STATE";
+  const message = `${code}(OpaqueRef:c70a3bb2, halted, running)`;
+  t.equal(failureMessage({ code, message }, en), "The VM is running");
+  t.equal(
+    errorMessage(new RpcError(9, message, { code }), en),
+    "The VM is running",
+  );
+  t.match(failureMessage({ code, message: code }, en), /current state/);
   t.end();
 });
 

@@ -1,6 +1,7 @@
 import type { Action } from "./plan/action.js";
 import { anyObjectActions } from "./kinds/any-object.js";
 import { hostActions } from "./kinds/host.js";
+import { hostCareActions } from "./kinds/host-care.js";
 import { managementActions } from "./kinds/management.js";
 import { otherActions } from "./kinds/other.js";
 import { poolActions } from "./kinds/pool.js";
@@ -21,6 +22,7 @@ export const allActions: readonly Action[] = [
   ...vmDeviceActions,
   ...vmWorkActions,
   ...hostActions,
+  ...hostCareActions,
   ...poolActions,
   ...managementActions,
   ...storageActions,

@@ -1,5 +1,6 @@
 import {
   CirclePlay,
+  Disc3,
   Moon,
   Pause,
   Play,
@@ -118,6 +119,14 @@ export const vmPowerActions: readonly Action[] = [
     refusalOf: (object, text) =>
       unlessState(object, text, "Halted") ?? blocked(object, text, "start"),
     operation: to("vm.start", { paused: true }),
+  }),
+  defineAction({
+    ...vm,
+    id: "vm.recoveryStart",
+    icon: Disc3,
+    refusalOf: (object, text) =>
+      unlessState(object, text, "Halted") ?? blocked(object, text, "start"),
+    operation: to("vm.recoveryStart"),
   }),
   defineAction({
     ...vm,

@@ -12,6 +12,8 @@ export function errorMessage(error: unknown, text: Messages): string {
   if (code === "VMS_CANNOT_LEAVE") return evacuationRefusal(error, text);
   const backup = backupFailure(code, error.data, text);
   if (backup !== undefined) return backup;
+  const state = powerStateOf(code, error.message, text);
+  if (state !== undefined) return state;
   const known = messageOf(code, text);
   if (known === undefined) return reasonOf(error);
   return fill(known, { reason: error.message });
@@ -27,10 +29,26 @@ export function failureMessage(
   if (code === "SOME_FAILED") return someFailed({ message, data }, text);
   const backup = backupFailure(code, data, text);
   if (backup !== undefined) return backup;
+  const state = powerStateOf(code, message, text);
+  if (state !== undefined) return state;
   const known = messageOf(code, text);
   return known === undefined
     ? reasonOf({ message, data })
     : fill(known, { reason: message });
+}
+
+/** `The VM is running`: the last parameter of XAPI's error is the state of the VM. */
+function powerStateOf(
+  code: string | undefined,
+  message: string,
+  text: Messages,
+): string | undefined {
+  const [, state = ""] =
+    code === "VM_BAD_POWER_STATE" ? (/, (\w+)\)$/.exec(message) ?? []) : [];
+  const { state: states } = text.actions.reasons;
+  return Object.entries(states).find(
+    ([name]) => name.toLowerCase() === state.toLowerCase(),
+  )?.[1];
 }
 
 /** How many have failed and why; the task or toast names the operation. */

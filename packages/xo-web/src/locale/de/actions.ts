@@ -75,6 +75,8 @@ export const actions: Messages["actions"] = {
       "VMs werden zuerst auf andere Hosts migriert. Der Host bleibt aus, bis er eingeschaltet wird.",
     toolstack:
       "XAPI wird auf dem Host neu gestartet. VMs laufen weiter. Laufende Vorgänge auf dem Host schlagen fehl.",
+    installUpdates:
+      "Fehlende Updates werden auf diesem Host installiert, während seine VMs laufen. Der Host wird nicht neu gestartet, sein Toolstack auch nicht: Updates, die das erfordern, wirken erst danach. Das rollierende Update eines Pools erledigt beides.",
     coordinator:
       "Der Pool ist kurze Zeit nicht erreichbar, und laufende Vorgänge können fehlschlagen. VMs laufen weiter.",
     "host.emergencyShutdown":

@@ -76,6 +76,8 @@ export const actions = {
       "VMs are migrated to other hosts first. The host stays off until it is powered on.",
     toolstack:
       "XAPI is restarted on the host. VMs continue to run. Operations in progress on the host fail.",
+    installUpdates:
+      "Missing updates are installed on this host while its VMs run. The host is not rebooted and its toolstack is not restarted: updates that require this take effect afterwards. The rolling update of a pool does both.",
     coordinator:
       "The pool is unavailable for a short time, and operations in progress can fail. VMs continue to run.",
     "host.emergencyShutdown":
