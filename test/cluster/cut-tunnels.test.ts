@@ -62,7 +62,7 @@ async function uploadHalf(
       "content-length": bytes.length,
     },
   });
-  // The response tells why.
+  // The response has the reason.
   upload.on("error", () => undefined);
   const answered = once(upload, "response");
   // More than the buffers of both connections: the pool has received a part.

@@ -5,7 +5,7 @@ import { costOf, maxTextLength } from "./pattern-cost.js";
 /** Tests a string. */
 type Pattern = (text: string) => boolean;
 
-export interface CompiledPattern {
+interface CompiledPattern {
   readonly test: Pattern;
   /** Size of what RE2 has compiled, which takes milliseconds; 0: nothing. */
   readonly linearSize: number;

@@ -124,8 +124,7 @@ export class Columns implements RowObserver {
     this.log.recordSet(row, isNew);
     for (const column of this.#columns.values())
       // The columns of a new row are included in its record.
-      if (column.set(row, object) && !isNew)
-        this.log.recordColumn(row, column);
+      if (column.set(row, object) && !isNew) this.log.recordColumn(row, column);
     this.#onRow(row);
   }
 

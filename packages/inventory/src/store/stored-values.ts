@@ -21,8 +21,11 @@ export class StoredValues {
       const known = this.#lengths[this.#slot]!;
       if (known === 0) return -1;
       const at = this.#offsets[this.#slot]!;
-      if (known === length && isEqual(stored, at, from, offset, length))
-        return at;
+      let equal = 0;
+      if (known === length)
+        while (equal < length && stored[at + equal] === from[offset + equal])
+          equal++;
+      if (equal === length) return at;
       this.#slot = (this.#slot + 1) & (SLOTS - 1);
     }
   }
@@ -47,16 +50,4 @@ function hashOf(bytes: Buffer, offset: number, length: number): number {
   for (let i = offset; i < offset + length; i++)
     hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   return hash ^ (hash >>> 15);
-}
-
-function isEqual(
-  a: Buffer,
-  aOffset: number,
-  b: Buffer,
-  bOffset: number,
-  length: number,
-): boolean {
-  for (let i = 0; i < length; i++)
-    if (a[aOffset + i] !== b[bOffset + i]) return false;
-  return true;
 }

@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 
 const CHECK_MS = 30_000;
 
-export interface LostServersParts {
+interface LostServersParts {
   /** Names of the running servers. */
   readonly running: () => readonly string[];
   /** Called when one of them does not run any more; repeated at the next check if it rejects. */

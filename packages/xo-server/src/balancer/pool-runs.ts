@@ -11,7 +11,7 @@ interface PoolRunsParts {
   readonly now: () => number;
 }
 
-export interface RunOutcome {
+interface RunOutcome {
   readonly status: BalancerRun["status"];
   readonly fence?: Fence | undefined;
 }

@@ -30,7 +30,7 @@ interface MirrorTargetOptions {
 }
 
 /** What a run applies to each item. */
-export interface ItemRules {
+interface ItemRules {
   readonly rules: CopyRules;
   readonly deletions: Deletions;
 }
