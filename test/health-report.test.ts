@@ -1,5 +1,5 @@
 import t from "tap";
-import { systemClock, type Clock } from "@xo-server/xapi-sim";
+import { systemClock, type SimulatorClock } from "@xo-server/xapi-sim";
 import { startControlled, type ControlledPools } from "./controlled-pools.js";
 import { addProblems } from "./health-problems.js";
 
@@ -103,7 +103,10 @@ t.test("a report lists the problems of pools", LIMIT, async (t) => {
 });
 
 t.test("clocks of hosts are compared", LIMIT, async (t) => {
-  const clock: Clock = { ...systemClock, now: () => Date.now() + 60_000 };
+  const clock: SimulatorClock = {
+    ...systemClock,
+    now: () => Date.now() + 60_000,
+  };
   const controlled = await startControlled(t, { ...SIZE, clock });
   t.match((await read(controlled)).get("clockOffsets"), {
     total: 2,

@@ -76,6 +76,28 @@ t.test("a broken link to a document or a heading is found", async (t) => {
   );
 });
 
+t.test(
+  "a picture in docs is shown by a document",
+  { skip: noGit },
+  async (t) => {
+    const shown = files
+      .filter((file) => file.endsWith(".md"))
+      .flatMap((file) =>
+        linksOf(readFileSync(join(root, file), "utf8")).map((target) =>
+          join(dirname(file), target),
+        ),
+      );
+    const pictures = files.filter((file) =>
+      /^docs\/.*\.(svg|png|jpe?g|webp)$/.test(file),
+    );
+    t.ok(pictures.length > 0);
+    t.same(
+      pictures.filter((picture) => !shown.includes(picture)),
+      [],
+    );
+  },
+);
+
 t.test("the index names every document", { skip: noGit }, async (t) => {
   const index = linksOf(readFileSync(join(root, "docs/README.md"), "utf8"));
   const documents = files

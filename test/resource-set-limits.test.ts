@@ -174,7 +174,7 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     await api.request("resourceSet.removeLimit", limit);
   });
 
-  await t.test("copies are counted and belong to their maker", async (t) => {
+  await t.test("copies are counted and belong to their creator", async (t) => {
     t.match(await session.call("vm.clone", { id, name: "copy" }), {
       error: { code: 24, data: { resourceType: "disk" } },
     });

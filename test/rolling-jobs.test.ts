@@ -188,23 +188,30 @@ t.test(
   },
 );
 
-t.test("what is wrong with a job is refused by its name", LIMIT, async (t) => {
-  const { pools, session } = await startBench(t);
-  const [a] = pools;
-  const refused = async (job: object) =>
-    (await session.call("job.create", { job: { name: "x", ...job } })).error;
-  t.match(await refused({ type: "rollingUpdate", groups: [[a.id], [a.id]] }), {
-    data: { reason: `groups: pool ${a.id} is in two of them` },
-  });
-  t.match(
-    await refused({
-      type: "rollingUpdate",
-      groups: [[a.id]],
-      windows: { timezone: "Mars/Base", ranges: [{ from: "1:00", to: "2" }] },
-    }),
-    { data: { reason: /windows/ } },
-  );
-  t.match(await refused({ type: "rollingReboot", groups: [[a.id]] }), {
-    data: { reason: /type/ },
-  });
-});
+t.test(
+  "an invalid job is refused with the name of what is wrong",
+  LIMIT,
+  async (t) => {
+    const { pools, session } = await startBench(t);
+    const [a] = pools;
+    const refused = async (job: object) =>
+      (await session.call("job.create", { job: { name: "x", ...job } })).error;
+    t.match(
+      await refused({ type: "rollingUpdate", groups: [[a.id], [a.id]] }),
+      {
+        data: { reason: `groups: pool ${a.id} is in two of them` },
+      },
+    );
+    t.match(
+      await refused({
+        type: "rollingUpdate",
+        groups: [[a.id]],
+        windows: { timezone: "Mars/Base", ranges: [{ from: "1:00", to: "2" }] },
+      }),
+      { data: { reason: /windows/ } },
+    );
+    t.match(await refused({ type: "rollingReboot", groups: [[a.id]] }), {
+      data: { reason: /type/ },
+    });
+  },
+);

@@ -19,11 +19,11 @@ const stateOf = async ({ api, pool }: WatchedUpdate) =>
 /** Repeats until the state is as expected; the time limit of the test ends it. */
 async function until(
   update: WatchedUpdate,
-  isSo: (state: State) => boolean,
+  isMet: (state: State) => boolean,
 ): Promise<State> {
   for (;;) {
     const state = await stateOf(update);
-    if (isSo(state)) return state;
+    if (isMet(state)) return state;
     await pause(20);
   }
 }

@@ -49,11 +49,11 @@ async function ended({ admin }: StorageBench, task: string) {
 async function until(
   { admin }: StorageBench,
   pool: string,
-  isSo: (state: State) => boolean,
+  isMet: (state: State) => boolean,
 ): Promise<State> {
   for (;;) {
     const state = await admin.request<State>("pool.getRollingState", { pool });
-    if (isSo(state)) return state;
+    if (isMet(state)) return state;
   }
 }
 

@@ -199,8 +199,8 @@ t.test("rules are added again where hosts have lost them", async (t) => {
   const bridge = String(network!["bridge"]);
   const flowsOf = (host: Thing) =>
     simulated!.flows(String(host["_xapiRef"]), bridge);
-  const untilFlows = async (host: Thing, isSo: (all: Flows) => boolean) => {
-    while (!isSo(flowsOf(host)))
+  const untilFlows = async (host: Thing, isMet: (all: Flows) => boolean) => {
+    while (!isMet(flowsOf(host)))
       await new Promise((resolve) => setTimeout(resolve, 100));
   };
   await api.request("network.addTrafficRule", { id, ...ssh, allow: false });

@@ -158,7 +158,7 @@ t.test("VMs of a vCenter are imported", { skip, ...LIMIT }, async (t) => {
   );
 
   t.test("only administrators reach other hosts", async (t) => {
-    const user = await bench.addUser("someone", { [sr!.id]: "admin" });
+    const user = await bench.addUser("operator", { [sr!.id]: "admin" });
     for (const [method, params] of [
       ["esxi.listVms", {}],
       ["vm.importFromEsxi", { ...target, vm: "vm-1" }],

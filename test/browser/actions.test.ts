@@ -77,7 +77,7 @@ async function setUp(t: Test) {
     )!;
     return { id, name: String(name_label) };
   };
-  const untilSo = async (id: string, filter: string) => {
+  const until = async (id: string, filter: string) => {
     while ((await list("vms", `id:${id} ${filter}`)).length === 0) continue;
   };
   const bar = (page: Page) =>
@@ -89,7 +89,7 @@ async function setUp(t: Test) {
     open,
     bar,
     toast,
-    untilSo,
+    until,
     list,
     sharedVm,
     addUser,
@@ -101,7 +101,7 @@ async function setUp(t: Test) {
 
 async function startAndDisabledActions(
   t: Test,
-  { vmOf, open, bar, toast, untilSo }: Bench,
+  { vmOf, open, bar, toast, until }: Bench,
 ) {
   const { id, name } = await vmOf("power_state:Halted");
   const { page, consoleErrors } = await open(t, `/vms/${id}`);
@@ -110,7 +110,7 @@ async function startAndDisabledActions(
   t.match(await off.textContent(), /The VM is halted/);
   await bar(page).getByRole("button", { name: "Start" }).click();
   await toast(page, `Start: ${name}`).filter({ hasText: "Done" }).waitFor();
-  await untilSo(id, "power_state:Running");
+  await until(id, "power_state:Running");
   await bar(page)
     .getByRole("button", { name: /^Start/, disabled: true })
     .waitFor();

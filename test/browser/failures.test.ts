@@ -60,7 +60,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
       await page.waitForURL(new RegExp(`failed=${idOf(first)}`));
       const [, restart, not, lost] = numbersIn(await said.textContent());
       t.ok(restart! + not! >= 4, "those that are protected");
-      t.equal(restart! + not! + lost!, inFirst.length, "no VM is forgotten");
+      t.equal(restart! + not! + lost!, inFirst.length, "every VM is counted");
       const plan = main.getByRole("region", {
         name: "Failover plan: restarts",
       });

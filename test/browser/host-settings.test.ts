@@ -17,9 +17,9 @@ const skip = noBrowserReason() ?? false;
 /** Repeats the request until the result is as expected; the time limit of the test ends it. */
 async function until<T>(
   request: () => Promise<T>,
-  isSo: (answer: T) => boolean,
+  isMet: (answer: T) => boolean,
 ): Promise<void> {
-  while (!isSo(await request())) await pause(50);
+  while (!isMet(await request())) await pause(50);
 }
 
 t.test(

@@ -15,7 +15,7 @@ export class FaultyLink {
   readonly #sockets = new Set<Socket>();
   /** Names of the methods that clients have called, in JSON, whether or not they passed. */
   readonly called: string[] = [];
-  #forgotten = new Set<Socket>();
+  #dropped = new Set<Socket>();
   #fault: LinkFault | undefined;
   #answers: Buffer[] = [];
 
@@ -56,7 +56,7 @@ export class FaultyLink {
    * firewall has dropped their state.
    */
   forget(): void {
-    this.#forgotten = new Set(this.#sockets);
+    this.#dropped = new Set(this.#sockets);
   }
 
   /** The next requests are answered with these bytes; then their connections are closed. */
@@ -88,13 +88,13 @@ export class FaultyLink {
     client.on("data", (bytes: Buffer) => {
       for (const [, method] of String(bytes).matchAll(/"method":"([\w.]+)"/g))
         this.called.push(method!);
-      if (this.#fault !== undefined || this.#forgotten.has(client)) return;
+      if (this.#fault !== undefined || this.#dropped.has(client)) return;
       const answer = this.#answers.shift();
       if (answer === undefined) pool.write(bytes);
       else client.end(answer);
     });
     pool.on("data", (bytes: Buffer) => {
-      if (this.#fault !== undefined || this.#forgotten.has(client)) return;
+      if (this.#fault !== undefined || this.#dropped.has(client)) return;
       if (client.writable) client.write(bytes);
     });
     client.on("close", () => pool.destroy());

@@ -57,11 +57,11 @@ async function taskOf(session: ApiSession, id: string, query = "") {
 async function until(
   session: ApiSession,
   id: string,
-  isSo: (task: Task) => boolean,
+  isMet: (task: Task) => boolean,
 ): Promise<Task> {
   for (;;) {
     const task = await taskOf(session, id);
-    if (isSo(task)) return task;
+    if (isMet(task)) return task;
     await pause(20);
   }
 }

@@ -109,7 +109,7 @@ function isWithin(t: Test, seconds: number, limit = SOON) {
 }
 
 t.test(
-  "a read on connections that a firewall has forgotten is sent again on a new one",
+  "a read on connections that a firewall no longer knows is sent again on a new one",
   async (t) => {
     const { link, vm, times, call, database } = await setUp(t);
     link.forget();

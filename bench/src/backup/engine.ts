@@ -15,7 +15,7 @@ export interface Engine {
   /** Prepares the repository; not measured. */
   prepare(job: Job): Promise<void>;
   full(job: Job): Promise<Cost>;
-  /** The image has changed in these ranges. Undefined: there is no such thing. */
+  /** The image has changed in these ranges. Absent: the engine does not use them. */
   incremental?(job: Job, changed: readonly Range[]): Promise<Cost>;
   /** Restores the last state into a new file. */
   restore(job: Job, target: string): Promise<Cost>;

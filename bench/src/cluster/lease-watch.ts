@@ -23,7 +23,7 @@ export async function ownersOf(
   );
 }
 
-/** @returns ms until it is so. @throws Error: it was not within two minutes */
+/** @returns ms until the condition holds. @throws Error after two minutes */
 export async function timeUntil(
   what: string,
   isMet: () => Promise<boolean> | boolean,

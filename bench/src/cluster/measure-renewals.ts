@@ -42,7 +42,7 @@ export async function measureManyRenewals(
   try {
     const without = await measureRenewals(group, restMs);
     await ownPools(group, client);
-    // The servers share the leases out.
+    // The servers divide the leases among themselves.
     await pause(restMs);
     const figures = await measureRenewals(group, restMs);
     return { ...figures, restPercent: without["postgresPercent"]! };

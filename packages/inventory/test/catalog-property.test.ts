@@ -54,7 +54,7 @@ class World {
       views,
       clock: test.clock,
       random: () => random(1000) / 1000,
-      // Small ones: what is forgotten is half of it.
+      // Small ones: what is evicted is half of it.
       viewCacheBytes: 1 << (10 + random(9)),
       feedBytes: 1 << (13 + random(8)),
     });

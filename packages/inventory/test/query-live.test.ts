@@ -73,7 +73,7 @@ t.test("a change of window or filter sends the difference only", async (t) => {
   t.equal(copy.last.objects.size, 0);
   await t.rejects(live.change({ filter: "(" }), { code: "FILTER_INVALID" });
   await live.change({ limit: 1 });
-  t.same(copy.ids, ["b"], "a change that was refused is forgotten");
+  t.same(copy.ids, ["b"], "a change that was refused has no effect");
   t.equal(copy.total, 2);
 });
 

@@ -195,7 +195,7 @@ t.test("deleted objects stay deleted after a restart", async (t) => {
   pool.delete("VM", "OpaqueRef:1");
   pool.delete("VM", "OpaqueRef:2");
   await first.poll();
-  // It comes back under the same reference before anything is written.
+  // It is created again with the same reference before anything is written.
   pool.put("VM", "OpaqueRef:2", { uuid: "u2", n: 2 });
   await first.poll();
   await first.inventory.stop();
@@ -310,7 +310,7 @@ t.test("no text of a record is on the disk, nor for others", async (t) => {
   t.equal(statSync(join(directory, "p")).mode & 0o077, 0);
 });
 
-t.test("a pool that is removed is forgotten", async (t) => {
+t.test("the snapshot of a pool that is removed is deleted", async (t) => {
   const directory = t.testdir();
   const { inventory, checkpoint, handle } = await run(directory, poolOf(5));
   await until(() => handle.status().state === "watching");

@@ -160,7 +160,7 @@ t.test("a PBD never shows the password to its storage", async (t) => {
     password: "made-up",
     cifspassword_secret: "made-up",
     incoming_chappassword: "made-up",
-    incoming_chapuser: "someone",
+    incoming_chapuser: "chap",
     S3_Secret_Key: "made-up",
   };
   const other_config = { a: "b", secret: "made-up" };
@@ -174,7 +174,7 @@ t.test("a PBD never shows the password to its storage", async (t) => {
       password: "* obfuscated *",
       cifspassword_secret: "* obfuscated *",
       incoming_chappassword: "* obfuscated *",
-      incoming_chapuser: "someone",
+      incoming_chapuser: "chap",
       S3_Secret_Key: "* obfuscated *",
     },
     otherConfig: { a: "b", secret: "* obfuscated *" },

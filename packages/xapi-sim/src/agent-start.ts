@@ -1,10 +1,10 @@
-import type { Clock } from "./clock.js";
+import type { SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 
 /** XAPI of a host has started: it writes the time into the record of the host, in seconds since the epoch. */
 export function recordAgentStart(
   db: Database,
-  clock: Pick<Clock, "now">,
+  clock: Pick<SimulatorClock, "now">,
   hostRef: string,
 ): void {
   const host = db.find("host", hostRef);

@@ -1,4 +1,4 @@
-import { toDatetime, type Clock } from "./clock.js";
+import { toDatetime, type SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { Random } from "./random.js";
 import type { XapiMap } from "./xapi-value.js";
@@ -22,7 +22,7 @@ type Step = (churn: ChurnState) => void;
 
 interface ChurnState {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   readonly random: Random;
   readonly tasks: string[];
   readonly messages: string[];
@@ -55,7 +55,7 @@ export class Churn {
   /** Changes owed, with a fraction. */
   #debt = 0;
 
-  constructor(db: Database, clock: Clock, random: Random) {
+  constructor(db: Database, clock: SimulatorClock, random: Random) {
     this.#state = {
       db,
       clock,

@@ -1,11 +1,11 @@
 /** Time as the simulator sees it. `now` is Unix time in milliseconds, with a fraction. */
-export interface Clock {
+export interface SimulatorClock {
   now(): number;
   setTimeout(callback: () => void, ms: number): unknown;
   clearTimeout(handle: unknown): void;
 }
 
-export const systemClock: Clock = {
+export const systemClock: SimulatorClock = {
   now: () => performance.timeOrigin + performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),

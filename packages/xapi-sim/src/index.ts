@@ -16,5 +16,5 @@ export type {
 export type { WriteProgram } from "./guests/write-programs.js";
 export type { FailureProfileName } from "./faults/failure-profile.js";
 export type { Database } from "./database.js";
-export { systemClock, type Clock } from "./clock.js";
+export { systemClock, type SimulatorClock } from "./clock.js";
 export { main } from "./main.js";

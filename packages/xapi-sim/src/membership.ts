@@ -1,5 +1,5 @@
 import { recordAgentStart } from "./agent-start.js";
-import type { Clock } from "./clock.js";
+import type { SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { Member } from "./members.js";
 import type { Sessions } from "./sessions.js";
@@ -8,7 +8,7 @@ import { XapiFailure } from "./xapi-failure.js";
 /** The listener of each host, and the coordinator. */
 export class Membership {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   /** The coordinator of the start first. */
   readonly #members = new Map<string, Member>();
   /** Hosts that are unreachable. */
@@ -18,7 +18,7 @@ export class Membership {
   /** Address of the coordinator of another pool that this one's host has joined. */
   #following: string | undefined;
 
-  constructor(db: Database, members: readonly Member[], clock: Clock) {
+  constructor(db: Database, members: readonly Member[], clock: SimulatorClock) {
     this.#db = db;
     this.#clock = clock;
     const [pool] = db.records("pool");

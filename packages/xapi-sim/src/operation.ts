@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.js";
+import type { SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { PoolState } from "./pool-state.js";
 import type { Random } from "./random.js";
@@ -46,7 +46,7 @@ export interface CallContext {
   readonly session: SessionContext;
   /** Undefined for synchronous calls. */
   readonly task: TaskContext | undefined;
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   readonly random: Random;
   /** Waits by the clock; rejects with XapiFailure TASK_CANCELLED when the task is cancelled. */
   readonly delay: (ms: number) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.js";
+import type { SimulatorClock } from "./clock.js";
 import type { ProfileName } from "./fleet/profiles.js";
 import type { HttpHandler } from "./http-handler.js";
 import type { TlsIdentity } from "./listener.js";
@@ -56,7 +56,7 @@ export interface PoolOptions {
   readonly prepare?: readonly ("json" | "xml")[];
   /** Where the data that is written to disks is stored while the pool runs. Default: the system's folder for temporary files. */
   readonly temporaryFolder?: string;
-  readonly clock?: Clock;
+  readonly clock?: SimulatorClock;
   /** Effects and handlers beyond or instead of the simulator's own. */
   readonly operations?: OperationTable;
   readonly httpHandlers?: readonly HttpHandler[];

@@ -1,5 +1,5 @@
 import { NULL_REF } from "@xo-server/model";
-import { toDatetime, type Clock } from "./clock.js";
+import { toDatetime, type SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 import { XapiFailure } from "./xapi-failure.js";
 
@@ -26,11 +26,11 @@ const MAX_WITHOUT_ORIGINATOR = 400;
 /** Sessions, with XAPI's limits: the oldest idle session is removed first. */
 export class Sessions {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #sessions = new Map<string, Session>();
   readonly #listeners = new Set<(ref: string) => void>();
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: SimulatorClock) {
     this.#db = db;
     this.#clock = clock;
   }

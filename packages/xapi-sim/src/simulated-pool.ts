@@ -108,7 +108,7 @@ export interface SimulatedPool {
   promote(hostRef?: string): string;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
-  /** XAPI of the coordinator is started again: sessions end, and deletions are forgotten. */
+  /** XAPI of the coordinator is started again: sessions end, and deletions are no longer known. */
   restartXapi(): void;
   /**
    * Rewinds the database by a number of changes, as if restored from a backup, and starts XAPI

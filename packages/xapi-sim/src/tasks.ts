@@ -1,4 +1,4 @@
-import { toDatetime, type Clock } from "./clock.js";
+import { toDatetime, type SimulatorClock } from "./clock.js";
 import type { Database } from "./database.js";
 import type { TaskContext } from "./operation.js";
 import type { Random } from "./random.js";
@@ -36,14 +36,14 @@ class RunningTask implements TaskContext {
 /** The pool's tasks: created, run, finished in XAPI's order of writes, and deleted after some time. */
 export class Tasks {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #random: Random;
   readonly #running = new Map<string, RunningTask>();
   /** Pending tasks that a client has destroyed. */
   readonly #destroyedAtEnd = new Set<string>();
   #sweep: unknown;
 
-  constructor(db: Database, clock: Clock, random: Random) {
+  constructor(db: Database, clock: SimulatorClock, random: Random) {
     this.#db = db;
     this.#clock = clock;
     this.#random = random;

@@ -1,12 +1,12 @@
-import type { Clock } from "./clock.js";
+import type { SimulatorClock } from "./clock.js";
 
 /** What is to happen later in a pool, unless the pool stops before. */
 export class Timers {
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #waiting = new Set<unknown>();
   #stopped = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: SimulatorClock) {
     this.#clock = clock;
   }
 

@@ -107,7 +107,7 @@ t.test("a fault can apply to one method only", async (t) => {
   await t.rejects(client.call("host.get_all"));
 });
 
-t.test("sessions are forgotten and events lost on demand", async (t) => {
+t.test("sessions end and events are lost on demand", async (t) => {
   const { pool, client } = await tinyPool(t);
   pool.faults.set("eventsLost", { value: true, times: 1 });
   await t.rejects(client.call("event.from", ["*"], "", 0), {

@@ -49,7 +49,7 @@ t.test(
 );
 
 t.test(
-  "XAPI that is started again ends sessions, forgets deletions and records the time",
+  "XAPI that is started again ends sessions, no longer reports deletions and records the time",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const startOf = async () => {

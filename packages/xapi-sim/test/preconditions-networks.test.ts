@@ -107,7 +107,7 @@ checkCases([
     }),
   ],
   [
-    "a tunnel wants an interface with an address",
+    "a tunnel needs an interface with an address",
     (pool) => {
       const pif = find(pool, "PIF", (record) => Number(record["VLAN"]) > 0);
       return {

@@ -164,7 +164,7 @@ checkCases([
     }),
   ],
   [
-    "an iSCSI SR wants a target, a name and a LUN",
+    "an iSCSI SR needs a target, a name and a LUN",
     (pool) => ({
       call: [
         "SR.create",
@@ -182,7 +182,7 @@ checkCases([
     }),
   ],
   [
-    "a local SR wants a device that is free",
+    "a local SR needs a device that is free",
     (pool) => {
       const [pbd] = pool.db.get("SR", local(pool))["PBDs"] as Texts;
       const { host, device_config } = pool.db.get("PBD", pbd!);

@@ -76,7 +76,7 @@ checkCases([
     },
   ],
   [
-    "a suspended VM wants room for its memory",
+    "a suspended VM needs free memory",
     (pool) => {
       const vm = pool.guest("Running");
       const sr = nfs(pool);

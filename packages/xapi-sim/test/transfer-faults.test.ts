@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Clock } from "../src/clock.js";
+import type { SimulatorClock } from "../src/clock.js";
 import {
   NOW,
   startServer,
@@ -17,7 +17,10 @@ interface Task {
 }
 
 /** Waits of 12,345 ms take until `release`; others next to no time. */
-function heldClock(): Clock & { release(): void; readonly held: number } {
+function heldClock(): SimulatorClock & {
+  release(): void;
+  readonly held: number;
+} {
   const waiting: (() => void)[] = [];
   return {
     now: () => NOW,
@@ -155,7 +158,7 @@ t.test("pause: no data passes for its duration", async (t) => {
 
 t.test("trickle: a limited number of bytes per second", async (t) => {
   const waits: number[] = [];
-  const clock: Clock = {
+  const clock: SimulatorClock = {
     now: () => NOW,
     setTimeout: (callback, ms) => {
       waits.push(ms);

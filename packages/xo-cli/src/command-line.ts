@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import type { Run, Work } from "./command.js";
+import type { Run, CommandAction } from "./command.js";
 import { backupCommand } from "./commands/backup.js";
 import { callCommand } from "./commands/call.js";
 import { completionCommand } from "./commands/completion.js";
@@ -21,7 +21,7 @@ type Invocation =
   | {
       readonly kind: "run";
       readonly options: GlobalOptions;
-      readonly work: Work;
+      readonly work: CommandAction;
     }
   /** Print a text and exit: help, version or a usage error. */
   | {

@@ -1,6 +1,6 @@
 import { OutputClosed, interruptedBy } from "./cli-error.js";
 import { parseCommandLine } from "./command-line.js";
-import type { Work } from "./command.js";
+import type { CommandAction } from "./command.js";
 import { Context } from "./context.js";
 import { ExitCode } from "./exit-code.js";
 import type { Host } from "./host.js";
@@ -31,7 +31,10 @@ export async function main(
 }
 
 /** Ends early on a signal, and when the reader of the output closes the pipe. */
-async function untilStopped(context: Context, work: Work): Promise<void> {
+async function untilStopped(
+  context: Context,
+  work: CommandAction,
+): Promise<void> {
   const { interrupted, stdout } = context.host;
   let stop: (error: Error) => void = () => undefined;
   const stopped = new Promise<never>((_, reject) => (stop = reject));

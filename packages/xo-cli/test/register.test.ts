@@ -193,10 +193,10 @@ t.test("an invalid file is reported without quoting it", async (t) => {
   t.notMatch(cli.err, TOKEN);
 });
 
-t.test("a token that the server has forgotten ends with 3", async (t) => {
+t.test("a revoked token ends with exit code 3", async (t) => {
   const server = await FakeServer.start(t);
   const cli = await runCli(t, ["whoami", "--server", server.url], {
-    env: { XO_TOKEN: "forgotten" },
+    env: { XO_TOKEN: "revoked" },
   });
   t.equal(cli.code, 3);
   t.match(cli.err, `hint: xo-cli register ${server.url}`);

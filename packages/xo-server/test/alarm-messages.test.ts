@@ -83,7 +83,7 @@ t.test(
     };
     t.equal(await set(sink.url), "k");
     t.equal(await set(`${sink.url}/elsewhere`), undefined);
-    t.equal(await set(sink.url), undefined, "it is forgotten");
+    t.equal(await set(sink.url), undefined, "it is removed");
   },
 );
 

@@ -41,8 +41,8 @@ function createCalls() {
 
 const turns = new TurnLimiter();
 
-async function untilSo(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await settle();
+async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await settle();
 }
 
 t.test("a limited number at a time, each with an end of its own", async (t) => {
@@ -52,20 +52,20 @@ t.test("a limited number at a time, each with an end of its own", async (t) => {
     new Bulk({ plan, ids: many(5), work, run, turns }).run(),
   );
   result.catch(() => undefined);
-  await untilSo(() => begun.length === 3);
+  await until(() => begun.length === 3);
   t.match(await tasks.get(id, ada), {
     counts: { total: 5, succeeded: 0, failed: 0, running: 3, waiting: 2 },
     tasks: [{ properties: { name: "vm.start v0" }, status: "pending" }],
   });
   open.get("v1")!();
-  await untilSo(() => begun.length === 4);
+  await until(() => begun.length === 4);
   t.same(begun, ["v0", "v1", "v2", "v3"]);
   t.match(await tasks.get(id, ada), {
     progress: 20,
     counts: { succeeded: 1, running: 3, waiting: 1 },
   });
   open.get("v0")!(new XapiError("SR_FULL", ["1", "2"]));
-  await untilSo(() => begun.length === 5);
+  await until(() => begun.length === 5);
   for (const name of ["v2", "v3", "v4"]) open.get(name)!();
   t.match(await tasks.get(id, ada, wait), {
     status: "failure",
@@ -90,7 +90,7 @@ t.test(
       new Bulk({ plan, ids: many(9), work, run, turns }).run(),
     );
     result.catch(() => undefined);
-    await untilSo(() => begun.length === 3);
+    await until(() => begun.length === 3);
     await tasks.abort(id, ada);
     t.match(await tasks.get(id, ada, wait), {
       status: "failure",
@@ -108,7 +108,7 @@ t.test("with stopOnError none starts after a failure", async (t) => {
     new Bulk({ plan: careful, ids: many(9), work, run, turns }).run(),
   );
   result.catch(() => undefined);
-  await untilSo(() => begun.length === 3);
+  await until(() => begun.length === 3);
   open.get("v0")!(new XapiError("SR_FULL"));
   open.get("v1")!();
   open.get("v2")!();
@@ -196,7 +196,7 @@ t.test(
       }).run(),
     );
     result.catch(() => undefined);
-    await untilSo(() => begun.length === 1);
+    await until(() => begun.length === 1);
     for (let i = 0; i < 5; i++) await settle();
     const kept = readBulkLog(await steps.read(id)).states.get(0);
     t.match(kept, { name: "begun", part: `${id}.1` });

@@ -21,7 +21,7 @@ export interface Thing extends ViewObject {
   readonly type: string;
 }
 
-/** A catalog in memory: one class a type, rows in the order of their coming. */
+/** A catalog in memory: one class a type, rows in the order in which they were added. */
 export class FakeCatalog {
   readonly followed: string[] = [];
   /** Priorities of the calls of `follow`. */
@@ -33,8 +33,8 @@ export class FakeCatalog {
   #revision = 0;
   /** Rows whose object was compared with a filter. */
   compared = 0;
-  /** Frames up to here have been forgotten. */
-  forgotten = 0;
+  /** Frames up to this revision have been evicted. */
+  evicted = 0;
   /** Steps that runInSlices has done. */
   steps = 0;
 
@@ -139,7 +139,7 @@ export class FakeCatalog {
         return revision();
       },
       since: ({ revision }: { revision: number }) =>
-        revision < this.forgotten
+        revision < this.evicted
           ? "resync"
           : this.#frames.filter(({ last }) => last > revision),
       subscribe: (
@@ -152,7 +152,7 @@ export class FakeCatalog {
     };
   }
 
-  /** Number of frames that are kept for subscribers that have not read them. */
+  /** Number of frames that are retained for subscribers that have not read them. */
   get retained(): number {
     return this.#frames.length;
   }

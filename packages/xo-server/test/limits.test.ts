@@ -14,7 +14,7 @@ async function hits({ get }: TestServer, limit: string): Promise<number> {
   return Number(line.exec(text)?.[1]);
 }
 
-/** All that comes back on a connection, until it is closed. */
+/** All that a connection receives, until it is closed. */
 async function say(host: string, ...parts: string[]): Promise<string> {
   const [address, port] = host.split(":");
   const socket = connect(Number(port), address);

@@ -117,7 +117,7 @@ t.test(
 );
 
 t.test(
-  "what was found is forgotten when all pools are loaded, and bounded before",
+  "what was found is dropped when all pools are loaded, and bounded before",
   async (t) => {
     const { loadedPools, set, release } = await start({
       a: "loading",

@@ -38,7 +38,7 @@ t.test("an address may fail ten times, by whatever names", async (t) => {
   throttle.recordSuccess(by("ada", "192.0.2.1"));
   t.equal(throttle.waitMs(by("ada", address)), 2000, "it stays known");
   clock.pass(15 * 60_000);
-  t.equal(throttle.waitMs(by("ada", address)), 0, "forgotten");
+  t.equal(throttle.waitMs(by("ada", address)), 0, "failures are removed");
 });
 
 t.test("a clock that is set back does not extend a pause", async (t) => {

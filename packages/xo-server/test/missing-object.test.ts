@@ -65,7 +65,7 @@ t.test(
   async (t) => {
     const known = {
       ...starting,
-      // Someone else has read it: it is in a loaded pool.
+      // Another client has read it: it is in a loaded pool.
       mayHave: () => false,
     };
     const objects = new PoolObjects(

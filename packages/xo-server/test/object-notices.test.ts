@@ -311,7 +311,7 @@ t.test("a subscriber that falls behind the feed is disconnected", async (t) => {
   client.hasRoom = false;
   fake.bring(vm("a"), vm("b"));
   await settle();
-  fake.forgotten = 2;
+  fake.evicted = 2;
   clock.pass(100);
   await settle();
   t.ok(client.isClosed);

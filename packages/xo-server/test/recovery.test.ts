@@ -240,7 +240,7 @@ t.test(
 );
 
 t.test(
-  "how a task ended that the pool has forgotten is not guessed",
+  "the outcome of a task that the pool no longer knows is not guessed",
   async (t) => {
     const { open, begin, restart, pool } = setUp(t, oneCall);
     const id = await begin(open(), (xapi) =>

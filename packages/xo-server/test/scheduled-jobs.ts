@@ -31,7 +31,7 @@ export class Machine {
   /** Under which runs are executed; absent: there is no other server. */
   lease: HeldLease | undefined;
   begun = 0;
-  /** Runs end at once, unless the test wants to see them. */
+  /** Runs end at once, unless the test observes them. */
   isSlow = false;
   /** Runs persist their state, and are resumed after a restart. */
   isResumable = false;

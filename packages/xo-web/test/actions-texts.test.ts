@@ -14,7 +14,7 @@ t.test("every action has a name in each language, and does something", (t) => {
     t.ok(one.label(en), one.id);
     t.ok(one.label(de), `${one.id} in German`);
     t.ok(one.operation ?? one.dialog ?? one.run, one.id);
-    // What destroys is asked before, or wants a form.
+    // Destructive actions ask for confirmation, or have a form.
     if (one.tone === "danger") t.ok(one.formOf ?? one.dialog, `${one.id} asks`);
   }
   t.end();

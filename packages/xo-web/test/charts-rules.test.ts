@@ -23,7 +23,7 @@ function track(endTimestamp: number, stats: Json, most = 4) {
   return created;
 }
 
-t.test("a track grows at its end and forgets its beginning", (t) => {
+t.test("a track grows at its end and drops its beginning", (t) => {
   const cpus = track(20, { cpus: { 0: [1, 2, 3] } });
   t.same(cpus.column("cpus.0"), [1, 2, 3]);
   cpus.take(toStatsAnswer(answer(30, { cpus: { 0: [4, 5], 1: [8, 9] } }))!);

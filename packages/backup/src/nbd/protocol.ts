@@ -92,7 +92,7 @@ const REQUEST_SIZE = 28;
 
 /**
  * A request of the transmission phase, without the data of a write.
- * @param request `offset` and `length` in bytes; `cookie` comes back in the reply
+ * @param request `offset` and `length` in bytes; the reply contains the same `cookie`
  */
 export function encodeRequest(request: {
   readonly command: number;

@@ -27,10 +27,12 @@ export function planEvacuation(
   const found = assignAndExplain(then, leaving, options);
   const unassigned = withUnitMembers(then, found.unplaced, found.placed);
   for (const vm of unassigned) if (then.hostOf[vm]! >= 0) then.remove(vm);
-  const maker = new Displacement(then, () => true);
+  const displacement = new Displacement(then, () => true);
   const units = inUnits(then, unassigned);
-  const failed = units.filter((unit) => maker.place(unit) === undefined).flat();
-  const isProven = !units.every((unit) => maker.couldHost(unit));
+  const failed = units
+    .filter((unit) => displacement.place(unit) === undefined)
+    .flat();
+  const isProven = !units.every((unit) => displacement.couldHost(unit));
   return {
     ...toMovePlan(
       now,

@@ -127,7 +127,7 @@ export class SignInAttempts {
     });
   }
 
-  /** Ends an attempt. @param reset keys whose failures are forgotten, as it has succeeded */
+  /** Ends an attempt. @param reset keys whose failures are removed, as it has succeeded */
   async end(id: string, reset: readonly string[] = []): Promise<void> {
     const ids = this.#toIds(reset).toSorted();
     await this.#context.committer.run(async ({ sql: db }) => {

@@ -1,5 +1,5 @@
 import type { CallLog } from "./call-log.js";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Database } from "../database.js";
 import type { EventQueue } from "../events/event-queue.js";
 import type { EventWaiters } from "../events/event-waiters.js";
@@ -19,7 +19,7 @@ import type { XapiValue } from "../xapi-value.js";
 export interface Core {
   readonly db: Database;
   readonly state: PoolState;
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   readonly random: Random;
   readonly sessions: Sessions;
   readonly tasks: Tasks;

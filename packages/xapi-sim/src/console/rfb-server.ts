@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import { ByteReader } from "./byte-reader.js";
 import {
   defaultFormat,
@@ -24,7 +24,7 @@ export class RfbServer {
   readonly #reader: ByteReader;
   readonly #screen: Screen;
   readonly #name: string;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   #format: PixelFormat = defaultFormat;
   #timer: unknown;
   /** The client waits for changes. */
@@ -39,7 +39,7 @@ export class RfbServer {
       readonly name: string;
       readonly eager?: boolean;
     },
-    clock: Clock,
+    clock: SimulatorClock,
   ) {
     this.#eager = guest.eager === true;
     this.#stream = stream;

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Database } from "../database.js";
 import type { Answer } from "../rpc/answer.js";
 import { collect, countRefs } from "./collect.js";
@@ -28,7 +28,11 @@ interface EventFromOptions {
  * @throws XapiFailure EVENT_FROM_TOKEN_PARSE_FAILURE, SESSION_INVALID
  */
 export async function eventFrom(
-  { db, clock, waiters }: { db: Database; clock: Clock; waiters: EventWaiters },
+  {
+    db,
+    clock,
+    waiters,
+  }: { db: Database; clock: SimulatorClock; waiters: EventWaiters },
   { classes, token, timeout, checkSession, signal }: EventFromOptions,
 ): Promise<Answer> {
   const filter = new EventFilter(classes);

@@ -1,5 +1,5 @@
 import { datamodel } from "@xo-server/model";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Change, Database } from "../database.js";
 import type { Answer } from "../rpc/answer.js";
 import { recordToJson } from "../rpc/json-writer.js";
@@ -28,14 +28,14 @@ interface Subscription {
 
 /** The old interface: event.register, event.next, event.unregister. One queue for all, one place in it a session. */
 export class EventQueue {
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #waiters: EventWaiters;
   readonly #subscriptions = new Map<string, Subscription>();
   #events: QueuedEvent[] = [];
   #bytes = 0;
   #nextId = 0;
 
-  constructor(db: Database, clock: Clock, waiters: EventWaiters) {
+  constructor(db: Database, clock: SimulatorClock, waiters: EventWaiters) {
     this.#clock = clock;
     this.#waiters = waiters;
     db.onChange((change) => {

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Database } from "../database.js";
 import type { EventFilter } from "./filter.js";
 
@@ -9,10 +9,10 @@ interface Waiter {
 
 /** Lets calls wait until a matching event happens. */
 export class EventWaiters {
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: SimulatorClock) {
     this.#clock = clock;
     db.onChange(({ className, ref }) => {
       for (const waiter of this.#waiters)

@@ -18,7 +18,7 @@
  * that one connection reads), `nbdError` (reads fail with this errno, true: EIO), `nbdPlain` (options
  * that xapi-nbd does not know are unsupported: no GO, no structured replies).
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
- * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
+ * `sessionInvalid` (every session ends), `booting` (HOST_STILL_BOOTING).
  * On contents of disks: `cbtOmits` (this number of changed blocks is reported as unchanged).
  * On members: `silent` (the coordinator takes connections and never answers).
  */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Faults } from "../faults/transport-faults.js";
 import type { Dispatcher } from "../calls/dispatcher.js";
 import { MalformedRequest } from "../rpc/wire-value.js";
@@ -26,7 +26,7 @@ const FIRST_REQUEST_TIMES = { idleMs: 10_000, totalMs: 60_000 };
 
 /** What all connections of a listener share. */
 interface ConnectionContext {
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   readonly faults: Faults;
   readonly routes: RouteTable;
   readonly dispatcher: Dispatcher;

@@ -74,7 +74,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/write     {"vdi": reference or uuid, "pattern": "random" | "sequential" | "filesystem", "bytes": 1048576, "seed": 1}
  *   POST /sim/guests    {"bytesPerSecond": 65536}: what running guests write by themselves
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
- *                       more of it in injected-errors.ts; {"clear": true} forgets those that wait
+ *                       more of it in injected-errors.ts; {"clear": true} removes those that wait
  */
 export async function serveControl(
   control: Control,

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { FaultName, Faults } from "../faults/transport-faults.js";
 import { XapiFailure } from "../xapi-failure.js";
 
@@ -7,7 +7,7 @@ export class EndedEarly extends Error {}
 
 /** What a fault does to the connection of a transfer. */
 export interface TransferConnection {
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   readonly faults: Faults;
   /** The host has stopped to answer. */
   isSilent(): boolean;
@@ -128,7 +128,7 @@ export class FaultyTransfer {
   }
 }
 
-function wait(clock: Clock, ms: number): Promise<void> {
+function wait(clock: SimulatorClock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.setTimeout(resolve, ms);
   });

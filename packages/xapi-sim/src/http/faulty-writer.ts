@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Faults } from "../faults/transport-faults.js";
 import type { Chunk } from "../rpc/answer.js";
 import { crashed } from "./error-pages.js";
@@ -9,10 +9,10 @@ import { gather, writeChunks, writeOne } from "./body-writer.js";
 /** Writes responses, changed by the faults that are switched on. */
 export class FaultyWriter {
   readonly #socket: Socket;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   readonly #faults: Faults;
 
-  constructor(socket: Socket, clock: Clock, faults: Faults) {
+  constructor(socket: Socket, clock: SimulatorClock, faults: Faults) {
     this.#socket = socket;
     this.#clock = clock;
     this.#faults = faults;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 
 /** Stop reading from the socket when this much waits to be taken. */
 const HIGH_WATER_BYTES = 1 << 20;
@@ -7,12 +7,12 @@ const HIGH_WATER_BYTES = 1 << 20;
 /** Reads bytes from a socket in pieces; the rest stays buffered. */
 export class SocketReader {
   readonly #socket: Socket;
-  readonly #clock: Clock;
+  readonly #clock: SimulatorClock;
   #pending: Buffer = Buffer.alloc(0);
   #ended = false;
   #wake: (() => void) | undefined;
 
-  constructor(socket: Socket, clock: Clock) {
+  constructor(socket: Socket, clock: SimulatorClock) {
     this.#socket = socket;
     this.#clock = clock;
     socket.on("data", this.#onData);

@@ -31,7 +31,7 @@ export class NbdStream {
     return all.subarray(0, count);
   }
 
-  /** Reads `count` bytes and forgets them. @throws ConnectionEnded */
+  /** Reads `count` bytes and drops them. @throws ConnectionEnded */
   async skip(count: number): Promise<void> {
     for (let left = count; left > 0;) {
       const piece = Math.min(left, 65536);

@@ -156,7 +156,7 @@ export class Negotiation {
       await this.#reply(number, optionReply.ack);
       this.#stream = await this.#host.secure(this.#stream);
       this.#isSecure = true;
-      // What was agreed on before is forgotten.
+      // What was agreed on before is void.
       this.#isStructured = false;
       this.#hasAllocation = false;
     }

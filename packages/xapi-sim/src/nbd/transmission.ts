@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { SimulatorClock } from "../clock.js";
 import type { Faults } from "../faults/transport-faults.js";
 import type { FaultyTransfer } from "../http/faulty-transfer.js";
 import type { Extent } from "../disks/extents.js";
@@ -28,7 +28,7 @@ const MAX_EXTENTS = 8192;
 /** The faults of this connection. */
 interface TransmissionFaults {
   readonly faults: Faults;
-  readonly clock: Clock;
+  readonly clock: SimulatorClock;
   /** Of the bytes that are read. */
   readonly transfer: FaultyTransfer;
 }

@@ -1,7 +1,7 @@
-import type { Clock } from "../../src/clock.js";
+import type { SimulatorClock } from "../../src/clock.js";
 
 /** Real time, but faster by this factor: long timeouts pass in a moment. */
-export function fastClock(factor: number): Clock {
+export function fastClock(factor: number): SimulatorClock {
   const start = performance.timeOrigin;
   return {
     now: () => start + performance.now() * factor,

@@ -52,15 +52,15 @@ export function visibleResult(
   if (method === "SR.introduce")
     return async (read) => ({ value: await read("SR.get_by_uuid", [self]) });
   if (message === "destroy") return destroyed(className, self);
-  const [field, isSo] = SWITCHES[method] ?? writtenField(message, params);
+  const [field, isMet] = SWITCHES[method] ?? writtenField(message, params);
   const getter = `get_${field}`;
   if (!hasMessage(className, getter)) return undefined;
   return async (read) =>
-    isSo(await read(`${className}.${getter}`, [self])) ? DONE : undefined;
+    isMet(await read(`${className}.${getter}`, [self])) ? DONE : undefined;
 }
 
 /** A field, and whether it has the value that was written. */
-type Written = readonly [field: string, isSo: (value: unknown) => boolean];
+type Written = readonly [field: string, isMet: (value: unknown) => boolean];
 
 function is(requested: unknown): Written[1] {
   return (value) => isSame(value, requested);

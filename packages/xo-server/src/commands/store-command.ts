@@ -139,7 +139,7 @@ async function setPassword(
   const { id, name, hasTotp } = find(store, command.name);
   const { password, lines } = await choosePassword(command, source);
   await store.users.setPassword(id, password);
-  // Someone who has lost a password has often lost the second factor too, or the
+  // A user who has lost a password has often lost the second factor too, or the
   // account is compromised.
   if (hasTotp) await store.users.setTotp(id, null);
   await store.tokens.deleteOfUser(id);

@@ -106,12 +106,12 @@ export async function restartAgent(
 export async function until(
   { clock, signal }: RestartParts,
   method: string,
-  isSo: () => boolean | Promise<boolean>,
+  isMet: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const deadline = clock.now() + REBOOT_TIMEOUT_MS;
   for (;;) {
     try {
-      if (await isSo()) return;
+      if (await isMet()) return;
     } catch (error) {
       if (clock.now() >= deadline) throw error;
     }

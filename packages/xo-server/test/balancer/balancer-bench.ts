@@ -302,8 +302,8 @@ function withFences(
 }
 
 /** Polls: what a thread does is not to be seen from here. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+export async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** Two hosts with three VMs on the first; nothing is set, and no server is there. */

@@ -48,7 +48,7 @@ export interface VerificationReport {
 /** Subject of the lease on maintenance of repositories without a request. */
 const MAINTENANCE = "backup-maintenance";
 
-type Work = Pick<TaskContext, "signal" | "progress">;
+type MaintenanceContext = Pick<TaskContext, "signal" | "progress">;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -108,7 +108,11 @@ export class Maintenance {
    * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: a verification is in
    * progress; BACKUP_*
    */
-  verify(id: string, work: Work, isWhole = false): Promise<VerificationReport> {
+  verify(
+    id: string,
+    work: MaintenanceContext,
+    isWhole = false,
+  ): Promise<VerificationReport> {
     return this.#exclusive("verify", id, async () => {
       const { repositories, clock } = this.#options;
       const record = repositories.get(id);
@@ -165,7 +169,7 @@ export class Maintenance {
    * Deletes files that no backup needs, a day after they were found.
    * @throws XoError as verify
    */
-  collect(id: string, work: Work): Promise<CollectResult> {
+  collect(id: string, work: MaintenanceContext): Promise<CollectResult> {
     return this.#exclusive("collect garbage", id, async () => {
       const { repositories, clock } = this.#options;
       const startedAt = clock.now();
@@ -289,7 +293,7 @@ export class Maintenance {
   async #asTask(
     id: string,
     name: string,
-    run: (work: Work) => Promise<unknown>,
+    run: (work: MaintenanceContext) => Promise<unknown>,
   ): Promise<void> {
     const { result } = await this.#options.tasks.run(
       {
