@@ -152,8 +152,9 @@ export class Jobs {
    */
   async runSequence(
     starts: readonly JobStart[],
-    { signal, progress }: Pick<TaskContext, "signal" | "progress">,
+    task: Pick<TaskContext, "signal" | "progress">,
   ): Promise<void> {
+    const { signal } = task;
     for (const [i, start] of starts.entries()) {
       if (signal.aborted)
         throw new XoError("ABORTED", { what: "the sequence" });
@@ -165,7 +166,7 @@ export class Jobs {
       await ended.finally(() => {
         signal.removeEventListener("abort", cancel);
       });
-      progress((i + 1) / starts.length);
+      task.progress((i + 1) / starts.length);
     }
   }
 
