@@ -226,6 +226,7 @@ export class Streams {
     const onAnswer = this.#limitAnswer(socket, target);
     const more = signal === undefined ? {} : { signal };
     return new Promise((resolve, reject) => {
+      let begun: IncomingMessage | undefined;
       httpRequest({
         path: target,
         headers,
@@ -234,16 +235,18 @@ export class Streams {
       })
         .on("response", (response) => {
           onAnswer();
+          begun = response;
           resolve(response);
         })
         .on("error", (error) => {
-          reject(
-            toStreamError(
-              signal,
-              { path: target },
-              networkError(addressName(address), error),
-            ),
+          const reason = toStreamError(
+            signal,
+            { path: target },
+            networkError(addressName(address), error),
           );
+          // Otherwise Node.js ends a body without a length as if it were complete.
+          begun?.destroy(reason);
+          reject(reason);
         })
         .end();
     });

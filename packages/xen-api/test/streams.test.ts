@@ -77,6 +77,24 @@ t.test("an answer that has begun is not limited", async (t) => {
   t.equal(await text(body), "late");
 });
 
+t.test(
+  "an export whose connection breaks is not complete, though its length is not known",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) => {
+      socket.write(`${OK}the first half`);
+    });
+    const xapi = await clientBeside(t, handlers);
+    const { body } = await xapi.getStream({
+      path: "/export",
+      host: ownAddress(1),
+    });
+    await once(body, "readable");
+    const read = text(body);
+    handlers.sockets.at(-1)!.resetAndDestroy();
+    await t.rejects(read, { code: "CONNECTION_LOST" });
+  },
+);
+
 t.test("another process gets address and session of a handler", async (t) => {
   const handlers = await startHandlers(t, () => undefined);
   const xapi = await clientBeside(t, handlers);
