@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Kysely, PostgresDialect, sql } from "kysely";
-import type { PoolClient, PoolConfig } from "pg";
+import type { Pool, PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 import { copyTables } from "./postgres-copy.js";
@@ -19,7 +19,7 @@ const COPY_TIMEOUTS = `${NO_LIMIT} set idle_in_transaction_session_timeout = 100
 set idle_session_timeout = 10000;
 set lock_timeout = ${QUERY_TIMEOUT_MS};`;
 /** Time without a packet from PostgreSQL, after which the system asks whether the connection still exists, in ms: nothing else ends the wait for a long statement. */
-const SILENCE_MS = 5_000;
+const NOTICES_SILENCE: PoolConfig = { keepAliveInitialDelayMillis: 5_000 };
 /** Otherwise the statement of a server that was killed would continue to its end, with its locks. PostgreSQL 14 or newer. */
 const CHECK_CONNECTION = sql`select set_config(name, '2s', false) from pg_settings where name = 'client_connection_check_interval'`;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
@@ -63,27 +63,11 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     name: "postgres",
     reader: db,
     writer: db,
-    async withoutTimeLimits(use) {
-      const one = new pg.Pool({
-        ...settings,
-        max: 1,
-        keepAliveInitialDelayMillis: SILENCE_MS,
-      });
-      one.on("error", () => undefined);
-      one.on("connect", (client) => client.on("error", () => undefined));
-      const unlimited = new Kysely<Tables>({
-        dialect: new PostgresDialect({ pool: one }),
-      });
-      try {
-        await sql
-          .raw(`${KEEP_ALIVE} ${IN_TRANSACTION} ${NO_LIMIT}`)
-          .execute(unlimited);
-        await CHECK_CONNECTION.execute(unlimited);
-        return await use(unlimited);
-      } finally {
-        await unlimited.destroy();
-      }
-    },
+    withoutTimeLimits: (use) =>
+      useUnlimited(
+        new pg.Pool({ ...settings, max: 1, ...NOTICES_SILENCE }),
+        use,
+      ),
     classify,
     async copyTo(to, version) {
       // Without the timeouts of statements: tables may be large.
@@ -120,6 +104,25 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     },
     close: () => db.destroy(),
   };
+}
+
+/** @param pool of one connection, whose statements have no limits then */
+async function useUnlimited<T>(
+  pool: Pool,
+  use: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  // As for the other pool.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const settings = `${KEEP_ALIVE} ${IN_TRANSACTION} ${NO_LIMIT}`;
+    await sql.raw(settings).execute(db);
+    await CHECK_CONNECTION.execute(db);
+    return await use(db);
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** `end` would wait for the other end; the types of `pg` do not declare the socket. */
