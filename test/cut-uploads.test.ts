@@ -35,8 +35,11 @@ t.test("uploads whose connection to the pool is cut", LIMIT, async (t) => {
       },
     });
     client.on("error", () => undefined);
-    client.write(bytes.subarray(0, bytes.length / 2));
+    const sent = new Promise((resolve) =>
+      client.write(bytes.subarray(0, bytes.length / 2), resolve),
+    );
     while (!(await isReceived())) continue;
+    await sent;
     const answered = once(client, "response");
     const promoted = await fetch(`${bench.pool.url}/sim/promote`, {
       method: "POST",
@@ -61,7 +64,8 @@ t.test("uploads whose connection to the pool is cut", LIMIT, async (t) => {
       title: "an import of a disk",
       folder: "vdis",
       path: `/srs/${sr!.id}/vdis?raw&name_label=cut`,
-      bytes: randomBytes(16 * MiB),
+      // Half of it is more than the buffers of both connections: the upload to the pool has begun.
+      bytes: randomBytes(48 * MiB),
     },
   ])
     t.test(`${title} does not blame the file`, async (t) => {
