@@ -23,12 +23,23 @@ t.test("formats that would be unusable as raw disks are named", async (t) => {
     const format = await readDiskFormat(file(name, ...content));
     return format.type === "unsupported" ? format.format : format.type;
   };
-  t.equal(await formatOf("disk.raw", "KDMV"), "VMDK");
-  t.equal(await formatOf("disk.raw", "QFI\u00fb"), "QCOW2");
+  for (const [content, format] of [
+    ["KDMV", "VMDK"],
+    ["# Disk DescriptorFile", "VMDK"],
+    ["QFI\u00fb", "QCOW2"],
+    ["vhdxfile", "VHDX"],
+    ["<<< Oracle VM VirtualBox Disk Image >>>", "VDI (VirtualBox)"],
+    ["\u001f\u008b", "gzip"],
+    ["\u0028\u00b5\u002f\u00fd", "zstd"],
+    ["\u00fd7zXZ", "xz"],
+    ["PK\u0003\u0004", "ZIP"],
+  ] as const)
+    t.equal(await formatOf("disk.raw", content), format);
   t.equal(await formatOf("disk.raw", "ustar", 257), "OVA, XVA or tar");
-  t.equal(await formatOf("disk.raw.gz", "\u001f\u008b"), "gzip");
-  t.equal(await formatOf("disk.vmdk", ""), "VMDK");
+  for (const extension of ["vmdk", "qcow2", "vhdx", "ova", "ovf"])
+    t.equal(await formatOf(`a.${extension}`, ""), extension.toUpperCase());
   t.equal(await formatOf("vm.XVA", ""), "XVA");
+  t.equal(await formatOf("install.iso", ""), "iso", "an ISO without CD001");
 });
 
 t.test("an empty file is no disk", async (t) => {

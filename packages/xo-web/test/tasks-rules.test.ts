@@ -59,6 +59,16 @@ t.test("objects that a bulk operation has failed for", async (t) => {
   t.equal(bulk({}, { failed: [] }).failedItems, undefined);
   t.equal(bulk({}, { message: "no" }).failedItems, undefined);
   t.equal(item("2", "failure").failedItems, undefined, "not a bulk operation");
+  const { properties } = reported("3");
+  const pending = item("3", "pending", {
+    properties: {
+      ...properties,
+      operation: "bulk.run",
+      params: { method: "vm.stop" },
+    },
+    result: { failed },
+  });
+  t.equal(pending.failedItems, undefined, "not while it runs");
 });
 
 t.test("a task of the server, with its subtasks and error", async (t) => {
