@@ -48,7 +48,7 @@ export const tasks: Messages["tasks"] = {
   ofPool: "Pool-Aufgabe",
   partsOf: "Teilaufgaben von {name}",
   cancelOf: "{name} abbrechen",
-  failuresOf: "Fehlgeschlagene Objekte von {name}",
+  failuresOf: "Details: fehlgeschlagene Objekte von {name}",
   left: "noch {span}",
   counts: "{done} von {total}",
   refused: "Aufgaben können nicht geladen werden: {reason}",

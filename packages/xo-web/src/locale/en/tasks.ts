@@ -46,7 +46,7 @@ export const tasks = {
   onHost: "on",
   partsOf: "Subtasks of {name}",
   cancelOf: "Cancel {name}",
-  failuresOf: "Failed objects of {name}",
+  failuresOf: "Details: failed objects of {name}",
   left: "{span} remaining",
   counts: "{done} of {total}",
   refused: "Tasks cannot be loaded: {reason}",
