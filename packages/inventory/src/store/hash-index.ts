@@ -2,6 +2,9 @@ import { sharedIntegers } from "./shared-numbers.js";
 
 const INITIAL_CAPACITY = 16;
 
+/** Shared by all empty indexes, of which there are thousands; never written. */
+const EMPTY_SLOTS = sharedIntegers(2);
+
 /** The content of an index. */
 export interface HashIndexContent {
   readonly slots: Int32Array<SharedArrayBuffer>;
@@ -26,7 +29,7 @@ export class HashIndex {
 
   /** @param content of another index, which must not be used afterwards */
   constructor(content?: HashIndexContent) {
-    this.#slots = content?.slots ?? sharedIntegers(INITIAL_CAPACITY * 2);
+    this.#slots = content?.slots ?? EMPTY_SLOTS;
     this.#mask = this.#slots.length / 2 - 1;
     this.#size = content?.size ?? 0;
   }
@@ -53,17 +56,16 @@ export class HashIndex {
     return this.#slots[slot * 2 + 1]! - 1;
   }
 
-  /** Ensures room for `count` more entries. */
+  /** Ensures room for `count` more entries: the index is at most three quarters full. */
   reserve(count: number): void {
     let length = this.#slots.length;
-    while ((this.#size + count) * 4 > (length / 2) * 3) length *= 2;
+    while ((this.#size + count) * 4 > (length / 2) * 3)
+      length = Math.max(2 * length, 2 * INITIAL_CAPACITY);
     if (length > this.#slots.length) this.#growTo(length);
   }
 
   add(hash: number, row: number): void {
-    // At most three quarters full.
-    if ((this.#size + 1) * 4 > (this.#mask + 1) * 3)
-      this.#growTo(2 * this.#slots.length);
+    this.reserve(1);
     this.#insert(hash, row + 1);
     this.#size++;
   }
