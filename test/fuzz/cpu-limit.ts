@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const CHECK_MS = 500;
 /** Clock ticks of Linux, in ms. */
 const TICK_MS = 10;
-/** A process that needs no CPU is ended after this multiple of the limit. */
+/** A process that needs no CPU is ended after this multiple of the limit, not counting time that it waits for a CPU. */
 const WALL_FACTOR = 10;
 
 /** Ends a process that uses more CPU time than allowed, however busy the machine is. */
@@ -13,13 +13,14 @@ export class CpuLimit {
   readonly #timer: NodeJS.Timeout;
   #limitMs: number;
   #cpuMs: number;
-  #startedAt = performance.now();
+  #startedAt: number;
 
   /** @param limitMs CPU time until the next `restart`, in ms */
   constructor(child: ChildProcess, limitMs: number) {
     this.#child = child;
     this.#limitMs = limitMs;
     this.#cpuMs = cpuMsOf(child) ?? 0;
+    this.#startedAt = readyMsOf(child);
     this.#timer = setInterval(() => {
       this.#check();
     }, CHECK_MS);
@@ -29,7 +30,7 @@ export class CpuLimit {
   restart(limitMs: number): void {
     this.#limitMs = limitMs;
     this.#cpuMs = cpuMsOf(this.#child) ?? 0;
-    this.#startedAt = performance.now();
+    this.#startedAt = readyMsOf(this.#child);
   }
 
   stop(): void {
@@ -37,7 +38,7 @@ export class CpuLimit {
   }
 
   #check(): void {
-    const wallMs = performance.now() - this.#startedAt;
+    const wallMs = readyMsOf(this.#child) - this.#startedAt;
     const cpuMs = cpuMsOf(this.#child);
     // Without /proc, time is all that is known.
     const usedMs = cpuMs === undefined ? wallMs : cpuMs - this.#cpuMs;
@@ -55,5 +56,18 @@ function cpuMsOf({ pid }: ChildProcess): number | undefined {
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {
     return undefined;
+  }
+}
+
+/** The time in ms, without the time that the main thread of a process has waited for a CPU. */
+function readyMsOf({ pid }: ChildProcess): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(
+      " ",
+    );
+    return performance.now() - Number(waitedNs) / 1e6;
+  } catch {
+    // The process has ended, or the system has no such file.
+    return performance.now();
   }
 }
