@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import t, { type Test } from "tap";
 import {
   CONTROLLER,
   NICS,
@@ -8,6 +8,8 @@ import {
   flatDescriptor,
   startFakeVsphere,
 } from "@xo-server/backup/test/fake-vsphere.js";
+import { openStore } from "@xo-server/store";
+import t, { type Test } from "tap";
 import { ApiSession, PASSWORD } from "./api-session.js";
 import { untilBegun } from "./pool-tasks.js";
 import { RunningProgram } from "./running-program.js";
@@ -35,7 +37,7 @@ async function setUp(t: Test) {
     const url = await server.find(/Web server listening on (http:\S+)/);
     const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) => pools["p"]?.state === "watching");
-    return { server, api: await ApiSession.open(t, url) };
+    return { server, url, api: await ApiSession.open(t, url) };
   };
   const vcenter = await startFakeVsphere(t);
   vcenter.files
@@ -62,7 +64,16 @@ async function setUp(t: Test) {
     sr: sr!.id,
     network: network!.id,
   };
-  return { ...started, start, vcenter, order, poolUrl: pool!.url };
+  const deleteUser = async (id: string) => {
+    const data = join(cwd, "data");
+    const store = await openStore({
+      location: join(data, "store.db"),
+      key: { file: join(data, "store.key") },
+    });
+    await store.users.delete(id);
+    await store.close();
+  };
+  return { ...started, start, deleteUser, vcenter, order, poolUrl: pool!.url };
 }
 
 /** Numbers of objects that an import creates. */
@@ -84,19 +95,26 @@ async function untilSame(
 /** The task of the import that has been begun last. */
 async function latestImport(api: ApiSession): Promise<string> {
   for (;;) {
-    const answer = await api.rest("GET", "/tasks?fields=*");
-    const tasks = (await answer.json()) as {
-      readonly id: string;
-      readonly status: string;
-      readonly properties?: { readonly name?: string };
-    }[];
-    const found = tasks.find(
-      ({ status, properties }) =>
-        status === "pending" && /^Import of a VM/.test(properties?.name ?? ""),
-    );
-    if (found !== undefined) return found.id;
+    const [found] = await pendingImports(api);
+    if (found !== undefined) return found;
     await pause(50);
   }
+}
+
+/** The tasks of imports that run. */
+async function pendingImports(api: ApiSession): Promise<readonly string[]> {
+  const answer = await api.rest("GET", "/tasks?fields=*");
+  const tasks = (await answer.json()) as {
+    readonly id: string;
+    readonly status: string;
+    readonly properties?: { readonly name?: string };
+  }[];
+  return tasks
+    .filter(
+      ({ status, properties }) =>
+        status === "pending" && /^Import of/.test(properties?.name ?? ""),
+    )
+    .map(({ id }) => id);
 }
 
 /** In percent: 100 when the pool has the disks. */
@@ -174,5 +192,43 @@ t.test(
     await untilSame(third.api, before);
     const id = await third.api.request("vm.importFromEsxi", order);
     t.match(await third.api.all({ id }), [{ name_label: "web" }]);
+  },
+);
+
+t.test(
+  "imports from VMware whose user was deleted meanwhile leave no partial VM",
+  LIMIT,
+  async (t) => {
+    const { server, url, api, start, deleteUser, vcenter, order, poolUrl } =
+      await setUp(t);
+    const before = await counts(api);
+    const ben = { email: "ben", password: PASSWORD, permission: "admin" };
+    const userId = String(await api.request("user.create", ben));
+    const session = await ApiSession.open(t, url, "ben", PASSWORD);
+    // One VM is complete but for its VIFs, of the other one the pool has a part of a disk.
+    await fetch(`${poolUrl}/sim/fail`, {
+      method: "POST",
+      body: JSON.stringify({ method: "VIF.create", delayMs: 40_000 }),
+    });
+    void session.call("vm.importFromEsxi", order).catch(() => undefined);
+    const creating = await latestImport(api);
+    await untilBegun(api, "VIF.create");
+    vcenter.faults.set(DISK, "stalled");
+    const { vm, ...several } = order;
+    void session
+      .call("vm.importMultipleFromEsxi", { ...several, vms: [vm] })
+      .catch(() => undefined);
+    while (vcenter.faults.has(DISK)) await pause(20);
+    const reading = (await pendingImports(api)).find((id) => id !== creating);
+    await server.stop("SIGKILL");
+    await deleteUser(userId);
+
+    const second = await start();
+    for (const task of [creating, reading!])
+      t.match(await endOf(second.api, task), {
+        status: "failure",
+        result: { code: "FORBIDDEN_OPERATION" },
+      });
+    await untilSame(second.api, before);
   },
 );
