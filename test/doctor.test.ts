@@ -209,6 +209,10 @@ t.test("what is wrong with files and ports", async (t) => {
   t.match(before.of("store"), [/^warning: .*does not exist/]);
   t.match(before.of("port"), [/^error: .* is in use by another program/]);
   t.same(await readdir(place.path("data")), [], "nothing is created");
+  const inFile = await place.doctor("--data", place.path("config.yaml/data"));
+  t.match(inFile.of("data"), [
+    /^error: .*does not exist, and .* may not create/,
+  ]);
 
   await place.configure(0);
   await place.startOnce();
@@ -222,6 +226,16 @@ t.test("what is wrong with files and ports", async (t) => {
   t.match(open.of("store"), [/^error: .*must have mode 0600/]);
   await chmod(place.path("data/store.key"), 0o600);
 
+  const database = await readFile(place.path("data/store.db"));
+  await writeFile(place.path("data/store.db"), "x".repeat(8_192));
+  const [overwritten] = (await place.doctor()).findings.filter(
+    ({ check, status }) => check === "store" && status === "error",
+  );
+  t.match(overwritten, {
+    message: /file is not a database/,
+    remedy: /restore a backup/,
+  });
+  await writeFile(place.path("data/store.db"), database);
   await damage(place.path("data/store.db"));
   t.match((await place.doctor()).of("store"), [/^error: /]);
   await rm(place.path("data/store.db"));

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { failed, ok, warning, type Result } from "./finding.js";
 
 const MIB = 1024 * 1024;
@@ -14,19 +14,32 @@ const NO_SPACE = 100 * MIB;
 /** Checks owner, mode and content of the data folder. */
 export async function checkDataFolder(dataDir: string): Promise<Result[]> {
   const found = await statOf(dataDir);
-  if (found === undefined)
-    return [
-      warning(
-        `${dataDir} does not exist`,
-        "the first start creates it; after the first start: check dataDir and --data",
-      ),
-    ];
+  if (found === undefined) return [await checkMissing(dataDir)];
   if (!found.isDirectory())
     return [failed(`${dataDir} is not a folder`, "change dataDir, or move it")];
   const results = [...(await checkAccess(dataDir, found))];
   for (const name of await readdir(dataDir).catch(() => []))
     results.push(...(await checkFile(join(dataDir, name))));
   return results.length > 0 ? results : [ok(`${dataDir} is private, writable`)];
+}
+
+/** A start creates the folder, and those that it is in. */
+async function checkMissing(dataDir: string): Promise<Result> {
+  let parent = dirname(dataDir);
+  while ((await statOf(parent)) === undefined && parent !== dirname(parent))
+    parent = dirname(parent);
+  try {
+    await access(parent, constants.W_OK | constants.X_OK);
+    return warning(
+      `${dataDir} does not exist`,
+      "the first start creates it; after the first start: check dataDir and --data",
+    );
+  } catch {
+    return failed(
+      `${dataDir} does not exist, and this user (${process.getuid?.() ?? ""}) may not create it in ${parent}`,
+      "create it for the user of the service, or change dataDir",
+    );
+  }
 }
 
 async function checkAccess(folder: string, found: Stats): Promise<Result[]> {

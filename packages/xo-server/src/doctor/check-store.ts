@@ -4,6 +4,9 @@ import { toStoreOptions } from "../boot/start-store.js";
 import type { Config } from "../config/config.js";
 import { failed, ok, warning, type Result } from "./finding.js";
 
+const DAMAGED =
+  "stop the server, keep the files, restore a backup (docs/server-backup.md)";
+
 interface CheckedStore {
   readonly results: readonly Result[];
   /** The open store, for further checks; undefined: it cannot be used, or would be migrated. */
@@ -26,7 +29,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
         results: [
           failed(
             `the database is damaged: ${problems.slice(0, 5).join("; ")}`,
-            "stop the server, keep the files, restore a backup (docs/server-backup.md)",
+            DAMAGED,
           ),
         ],
         store: undefined,
@@ -88,6 +91,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 function toResult(error: unknown): Result {
   if (!(error instanceof XoError)) throw error;
   const { code, message, data } = error;
+  if (/file is not a database|disk image is malformed/.test(message))
+    return failed(message, DAMAGED);
   // With a trace of an earlier start the next one is refused.
   if (code === "STORE_MISSING" && data["trace"] === undefined)
     return warning(message, "before the first start that is as expected");
