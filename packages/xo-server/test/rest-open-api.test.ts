@@ -9,6 +9,19 @@ interface Operation {
   readonly summary: string;
   readonly "x-mcp-exposure": string;
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<
+        string,
+        {
+          readonly schema: {
+            readonly properties?: Readonly<Record<string, unknown>>;
+            readonly required?: readonly string[];
+          };
+        }
+      >
+    >;
+  };
   readonly responses: Readonly<
     Record<
       string,
@@ -101,6 +114,19 @@ t.test(
     for (const { path, method, operation } of operationsOf(await read(t)))
       if (method !== "get")
         t.not(operation["x-mcp-exposure"], "allow", `${method} ${path}`);
+  },
+);
+
+t.test(
+  "a body has one key for each parameter: that of the contract, where others are accepted too",
+  async (t) => {
+    const { paths } = await read(t);
+    const { post } = paths["/vms/{id}/actions/migrate"]!;
+    const { properties, required } =
+      post!.requestBody!.content["application/json"]!.schema;
+    t.same(required, ["hostId"]);
+    t.hasStrict(properties, { hostId: { type: "string" } });
+    t.notOk(Object.hasOwn(properties!, "host"));
   },
 );
 

@@ -82,9 +82,10 @@ function describeBody(
     readonly required: ReadonlySet<string>;
   },
 ): Json {
-  const keys = new Map(
-    Object.entries(rest.body ?? {}).map(([key, name]) => [name, key]),
-  );
+  // The first key of a parameter is the documented one; further ones are accepted for some clients.
+  const keys = new Map<string, string>();
+  for (const [key, name] of Object.entries(rest.body ?? {}))
+    if (!keys.has(name)) keys.set(name, key);
   const keyOf = (name: string) => keys.get(name) ?? name;
   const needed = names.filter((name) => required.has(name)).map(keyOf);
   return {
