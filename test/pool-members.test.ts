@@ -157,6 +157,10 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
       servers.find(({ id }) => id === server),
       { enabled: false, status: "disconnected" },
     );
+    t.match(
+      servers.find(({ id }) => id !== server),
+      { status: "connected", poolId: target, poolNameDescription: String },
+    );
   });
 
   t.test("an ejected host is a pool of its own", async (t) => {

@@ -4,6 +4,7 @@ import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 interface NamedPool {
   readonly poolId: string;
   readonly poolNameLabel: string;
+  readonly poolNameDescription: string;
   /** Id of its coordinator. */
   readonly master?: string;
   /** Software version of the coordinator. */
@@ -45,13 +46,15 @@ function describe(
   pool: ViewObject,
   catalog: Pick<Catalog, "get">,
 ): Omit<NamedPool, "poolId"> {
-  const { name_label, master } = pool;
+  const { name_label, name_description, master } = pool;
   const json =
     typeof master === "string" ? catalog.get(master)?.json : undefined;
   const { version } =
     json === undefined ? {} : (JSON.parse(json.toString()) as ViewObject);
   return {
     poolNameLabel: typeof name_label === "string" ? name_label : "",
+    poolNameDescription:
+      typeof name_description === "string" ? name_description : "",
     ...(typeof master === "string" ? { master } : {}),
     ...(typeof version === "string" ? { version } : {}),
   };

@@ -31,6 +31,7 @@ export const PublicServer = Type.Object({
   }),
   poolId: Type.Optional(Type.String()),
   poolNameLabel: Type.Optional(Type.String()),
+  poolNameDescription: Type.Optional(Type.String()),
   master: Type.Optional(
     Type.String({ description: "Id of the pool's coordinator." }),
   ),
