@@ -14,10 +14,35 @@ t.test("settings of VMs are changed", LIMIT, async (t) => {
     everySetting(t, bench),
   );
 
+  await t.test("text that a pool cannot store is an invalid parameter", (t) =>
+    unstorableText(t, bench),
+  );
+
   await t.test("a running VM is changed live, or restarted", (t) =>
     changesOfRunningVm(t, bench),
   );
 });
+
+async function unstorableText(t: Test, bench: VmBench) {
+  const { make, api } = bench;
+  const id = await make("unstorable");
+  const reasonOf = async (change: object) =>
+    (await api.call("vm.set", { id, ...change })).error;
+  t.match(await reasonOf({ name_description: "a\u0001b" }), {
+    code: 10,
+    data: { reason: /no control characters/ },
+  });
+  t.match(await reasonOf({ xenStoreData: { "": "x" } }), {
+    code: 10,
+    data: { reason: /no empty keys/ },
+  });
+  t.match(await reasonOf({ name_description: "half \ud83d" }), {
+    code: 10,
+    data: { reason: /half a surrogate pair/ },
+  });
+  t.ok(await api.request("vm.set", { id, name_description: "a\tb\r\n\ufffe" }));
+  t.match(await api.get(id), { name_description: "a\tb\r\n\ufffe" });
+}
 
 async function everySetting(t: Test, bench: VmBench) {
   const { make, api, hosts, sr, template } = bench;

@@ -148,6 +148,9 @@ function contract(transport: Transport, path: string, read: Reader): void {
         Symbol("s"),
         new Date(NaN),
         round,
+        // Half a character: XAPI answers it with HTTP 500.
+        "a\ud83d",
+        { "\udc00": "a" },
       ])
         t.throws(() => transport.encode("X.y", [value]), {
           code: "INVALID_PARAMETERS",

@@ -21,6 +21,7 @@ export function toWireValue(value: unknown, depth = 0): WireValue {
   if (depth > MAX_DEPTH) throw invalid("nested too deep");
   switch (typeof value) {
     case "string":
+      return checkText(value);
     case "boolean":
       return value;
     case "bigint":
@@ -34,6 +35,15 @@ export function toWireValue(value: unknown, depth = 0): WireValue {
     case "symbol":
       throw invalid(`a value of type ${typeof value}`);
   }
+}
+
+/** Half a surrogate pair: no encoding has it, and XAPI answers it with HTTP 500. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+
+function checkText(text: string): string {
+  if (HALF_CHARACTER.test(text))
+    throw invalid("text with an incomplete character (half a surrogate pair)");
+  return text;
 }
 
 function toWireNumber(value: number): WireValue {
@@ -50,7 +60,7 @@ function toWireObject(value: object, depth: number): WireValue {
   const members: [string, WireValue][] = [];
   for (const [name, member] of entries as [unknown, unknown][]) {
     if (member !== undefined)
-      members.push([String(name), toWireValue(member, depth + 1)]);
+      members.push([checkText(String(name)), toWireValue(member, depth + 1)]);
   }
   return Object.fromEntries(members);
 }

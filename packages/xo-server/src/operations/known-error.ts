@@ -7,8 +7,24 @@ export function toKnownError(
   name: string,
   logger: Pick<Logger, "error">,
 ): XoError | XapiError {
-  if (error instanceof XoError || error instanceof XapiError) return error;
+  if (error instanceof XapiError) return refusedInput(error) ?? error;
+  if (error instanceof XoError) return error;
   return internalError(error, `${name} failed`, logger);
+}
+
+/** What XAPI reports as INTERNAL_ERROR for input that its database cannot store. */
+const REFUSED_INPUT: Readonly<Record<string, string>> = {
+  "Db_exn.Invalid_value":
+    "the pool accepts no control characters except tabs and line breaks",
+  "Db_exn.Empty_key_in_map": "the pool accepts no empty keys",
+};
+
+function refusedInput(error: XapiError): XoError | undefined {
+  const [exception = ""] = error.params;
+  if (error.code !== "INTERNAL_ERROR") return undefined;
+  if (!Object.hasOwn(REFUSED_INPUT, exception)) return undefined;
+  const reason = REFUSED_INPUT[exception];
+  return new XoError("INVALID_PARAMETERS", { reason, errors: [] }, error);
 }
 
 /**
