@@ -100,6 +100,30 @@ t.test(
   },
 );
 
+t.test("errors of XAPI are reported in words", async (t) => {
+  const { tasks } = setUp(t);
+  const run = () =>
+    Promise.reject(
+      new XapiError("VM_BAD_POWER_STATE", ["OpaqueRef:1", "running", "halted"]),
+    );
+  const { id, result } = await tasks.run(subject, (work) =>
+    new Bulk({ plan, ids: many(1), work, run, turns }).run(),
+  );
+  result.catch(() => undefined);
+  t.match(await tasks.get(id, ada, wait), {
+    result: {
+      failed: [
+        {
+          error: {
+            code: "VM_BAD_POWER_STATE",
+            message: "VM state is halted but should be running",
+          },
+        },
+      ],
+    },
+  });
+});
+
 t.test("with stopOnError none starts after a failure", async (t) => {
   const { tasks } = setUp(t);
   const { open, begun, run } = createCalls();

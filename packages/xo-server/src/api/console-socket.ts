@@ -18,7 +18,7 @@ import { endWithResponse } from "./http/raw-response.js";
 import { toCaller, toSessionCaller } from "./authentication/caller.js";
 import { readCredentials } from "./authentication/credentials.js";
 import { checkSameSite } from "./authentication/cross-site.js";
-import { fromXapiError } from "./errors/xapi-errors.js";
+import { fromXapiError } from "../operations/xapi-errors.js";
 
 export interface ConsoleSocketOptions {
   readonly consoles: Pick<Consoles, "describe" | "open" | "stop">;

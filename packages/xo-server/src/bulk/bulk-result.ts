@@ -1,5 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
+import { fromXapiError } from "../operations/xapi-errors.js";
 import type { TaskCounts } from "../tasks/task-context.js";
 
 /** Failure of one item. */
@@ -99,8 +100,7 @@ export function toBulkFailure(
   { id, name }: { readonly id: string; readonly name?: string | undefined },
   error: unknown,
 ): BulkFailure {
-  const { message } = error as Error;
-  const reported = message.slice(0, MAX_CHARACTERS);
+  const reported = messageOf(error as Error).slice(0, MAX_CHARACTERS);
   const known = error instanceof XapiError || error instanceof XoError;
   return {
     id,
@@ -109,4 +109,13 @@ export function toBulkFailure(
       ? { code: error.code, message: reported }
       : { message: "internal error" },
   };
+}
+
+/** XAPI's errors in words, as single calls report them. */
+function messageOf(error: Error): string {
+  const known =
+    error instanceof XapiError
+      ? fromXapiError(error, () => undefined)
+      : undefined;
+  return (known ?? error).message;
 }

@@ -19,7 +19,7 @@ import {
   RawJson,
 } from "../../encoding/raw-json.js";
 import { shortened, withShortTexts } from "../errors/short-texts.js";
-import { fromXapiError } from "../errors/xapi-errors.js";
+import { fromXapiError } from "../../operations/xapi-errors.js";
 
 /** Maximum number of requests per batch. */
 const MAX_BATCH = 100;
