@@ -86,7 +86,11 @@ function toFailures(data: unknown): string {
       >;
       const reason = Object(error) as Record<string, unknown>;
       const text = message ?? reason["message"] ?? code ?? reason["code"];
-      return `\n  ${String(id ?? name)}: ${String(text)}`;
+      const object =
+        typeof name === "string" && typeof id === "string"
+          ? `${name} (${id})`
+          : String(id ?? name);
+      return `\n  ${object}: ${String(text)}`;
     })
     .join("");
 }

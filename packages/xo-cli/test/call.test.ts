@@ -119,10 +119,14 @@ t.test("failures of a bulk are listed, times are dates", async (t) => {
   const { server, call } = await start(t);
   server.methods["bulk.run"] = () => {
     const error = { code: "VM_BAD_POWER_STATE", message: "VM is paused" };
-    const result = { failed: [{ id: "vm-1", error }] };
+    const named = { id: "vm-2", name: "web", error };
+    const result = { failed: [{ id: "vm-1", error }, named] };
     throw new RpcError(-32000, "vm.start: 1 of 2 failed", { result });
   };
-  t.match((await call(["bulk.run"])).err, "\n  vm-1: VM is paused");
+  t.match(
+    (await call(["bulk.run"])).err,
+    "\n  vm-1: VM is paused\n  web (vm-2): VM is paused",
+  );
   server.methods["schedule.preview"] = () => [1_795_397_400_000];
   t.match((await call(["schedule.preview"])).out, /^- "?2026-11-2/);
   server.methods["alarm.get"] = () => ({
