@@ -167,13 +167,12 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     const row = page.getByRole("row", { name: nameOf(host) });
     await row.getByRole("button").click();
     await page.getByRole("menuitem", { name: /^Disconnect/ }).click();
-    await page
-      .getByRole("dialog")
-      .getByRole("button", { name: "Disconnect" })
-      .click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Disconnect" }).click();
     // Disks of VMs that run there are in use.
-    await page.getByRole("log").getByText("VDI in use").waitFor();
+    await dialog.getByText("VDI in use").waitFor();
     t.pass("the server's words are shown");
+    await page.keyboard.press("Escape");
     await row.getByText("Connected", { exact: true }).waitFor();
     await tab(page, "Chains");
     await page
