@@ -17,7 +17,9 @@ function largePool(): FakePool {
 }
 
 function record(i: number, n: number) {
-  return { uuid: `u${i}`, n, name_label: "x".repeat(RECORD_BYTES) };
+  // Equal values would be stored once.
+  const name_label = `VM ${i} `.padEnd(RECORD_BYTES, "x");
+  return { uuid: `u${i}`, n, name_label };
 }
 
 /** A file of a large pool, to which a change of one VM was appended. */

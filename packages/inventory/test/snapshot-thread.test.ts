@@ -24,7 +24,9 @@ function largePool() {
 }
 
 function record(i: number, n = 0) {
-  return { uuid: `u${i}`, n, name_label: "x".repeat(RECORD_BYTES) };
+  // Equal values would be stored once.
+  const name_label = `VM ${i} `.padEnd(RECORD_BYTES, "x");
+  return { uuid: `u${i}`, n, name_label };
 }
 
 /** The real disk, whose files of snapshots are changed by `change` when they are opened. */

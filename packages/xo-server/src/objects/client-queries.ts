@@ -5,6 +5,7 @@ import type { Completeness } from "./completeness.js";
 import { ClientQuery } from "./client-query.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
+import { UpdateEncodings } from "./update-encodings.js";
 
 /** The client's name of a query, and the objects that the client may read. */
 interface ClientQueryTerms {
@@ -26,6 +27,7 @@ const MAX_QUERIES = 64;
 /** The live queries of all clients, by client and name. */
 export class ClientQueries {
   readonly #sources: ClientQuerySources;
+  readonly #encodings = new UpdateEncodings();
   readonly #clients = new Map<StatusSubscriber, Map<string, ClientQuery>>();
 
   constructor(sources: ClientQuerySources) {
@@ -58,6 +60,7 @@ export class ClientQueries {
       client,
       name,
       readable,
+      encodings: this.#encodings,
       answered,
     });
     this.#clients.set(client, mine.set(name, query));

@@ -7,9 +7,9 @@ import type {
   Queries,
 } from "@xo-server/inventory";
 import type { StatusSubscriber } from "../status/status-feed.js";
-import { joinObject } from "../encoding/raw-json.js";
 import type { Completeness } from "./completeness.js";
 import type { Readable } from "./readable.js";
+import { encodeUpdate, type UpdateEncodings } from "./update-encodings.js";
 
 /**
  * Maximum number of updates that wait until the first one was sent; above, the
@@ -28,6 +28,7 @@ interface ClientQueryOptions {
   /** The client's name of the query. */
   readonly name: string;
   readonly readable: Readable;
+  readonly encodings: UpdateEncodings;
   /** Resolves when the response to the opening was sent, so that no update overtakes it. */
   readonly answered: Promise<void>;
 }
@@ -152,13 +153,13 @@ export class ClientQuery {
 
   #send(update: LiveUpdate, isReset: boolean): void {
     if (this.#isClosed || this.#timer !== undefined) return;
-    const { client, name } = this.#options;
+    const { client, encodings, name } = this.#options;
     const head = {
       name,
       ...(isReset ? { reset: true } : {}),
       ...this.#completeness(isReset),
     };
-    if (client.trySend(encodeNotification(update, head))) return;
+    if (client.trySend(encodings.encode(update, head))) return;
     this.#query?.close();
     this.#query = undefined;
     this.#retryLater();
@@ -193,30 +194,4 @@ export class ClientQuery {
       },
     );
   }
-}
-
-/** Encoded updates: clients with the same window, name and state get the same bytes. */
-const encoded = new WeakMap<LiveUpdate, Map<string, Buffer>>();
-
-function encodeNotification(update: LiveUpdate, head: object): Buffer {
-  const byKey = encoded.get(update) ?? new Map<string, Buffer>();
-  encoded.set(update, byKey);
-  const key = JSON.stringify(head);
-  let message = byKey.get(key);
-  if (message === undefined) {
-    message = joinObject({ jsonrpc: "2.0", method: "query" }, [
-      ["params", encodeUpdate(update, head)],
-    ]);
-    byKey.set(key, message);
-  }
-  return message;
-}
-
-function encodeUpdate(update: LiveUpdate, head: object = {}): Buffer {
-  const { revision, total, offset, splice, digest } = update;
-  const rest = { revision, total, offset, splice, digest };
-  return joinObject({ ...head, ...rest }, [
-    ["objects", joinObject({}, [...update.objects])],
-    ["patches", joinObject({}, [...update.patches])],
-  ]);
 }
