@@ -27,7 +27,7 @@ export async function isBundleCurrent(root, outdir) {
 /** @param inputs paths relative to the root; those without a file, which the bundler made, are left out */
 export async function writeBundleState(root, outdir, inputs) {
   const outputs = (await readdir(outdir)).filter((name) => name !== NAME);
-  const files = [...inputs.filter((name) => !/^[\w-]+:/.test(name))];
+  const files = inputs.filter((name) => !/^[\w-]+:/.test(name));
   for (const name of outputs) files.push(join("bin/dist", name));
   const state = await stateOf(root, files);
   await writeFile(join(outdir, NAME), JSON.stringify(state));

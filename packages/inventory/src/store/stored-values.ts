@@ -1,3 +1,5 @@
+import { hashRef } from "@xo-server/model";
+
 /** Slots of the table: a block of small records has about 1,700 values. */
 const SLOTS = 4_096;
 /** With more values, the search for a free slot takes long. */
@@ -16,7 +18,7 @@ export class StoredValues {
    * @returns the offset in `stored` of an equal value that was added before; -1: there is none
    */
   find(stored: Buffer, from: Buffer, offset: number, length: number): number {
-    this.#slot = hashOf(from, offset, length) & (SLOTS - 1);
+    this.#slot = hashRef(from, offset, length) & (SLOTS - 1);
     for (;;) {
       const known = this.#lengths[this.#slot]!;
       if (known === 0) return -1;
@@ -42,12 +44,4 @@ export class StoredValues {
     this.#lengths.fill(0);
     this.#count = 0;
   }
-}
-
-/** FNV-1a. */
-function hashOf(bytes: Buffer, offset: number, length: number): number {
-  let hash = 0x811c9dc5;
-  for (let i = offset; i < offset + length; i++)
-    hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-  return hash ^ (hash >>> 15);
 }

@@ -19,7 +19,7 @@ const COPY_TIMEOUTS = `${NO_LIMIT} set idle_in_transaction_session_timeout = 100
 set idle_session_timeout = 10000;
 set lock_timeout = ${QUERY_TIMEOUT_MS};`;
 /** Time without a packet from PostgreSQL, after which the system asks whether the connection still exists, in ms: nothing else ends the wait for a long statement. */
-const NOTICES_SILENCE: PoolConfig = { keepAliveInitialDelayMillis: 5_000 };
+const KEEP_ALIVE_DELAY: PoolConfig = { keepAliveInitialDelayMillis: 5_000 };
 /** Otherwise the statement of a server that was killed would continue to its end, with its locks. PostgreSQL 14 or newer. */
 const CHECK_CONNECTION = sql`select set_config(name, '2s', false) from pg_settings where name = 'client_connection_check_interval'`;
 /** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
@@ -65,7 +65,7 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     writer: db,
     withoutTimeLimits: (use) =>
       useUnlimited(
-        new pg.Pool({ ...settings, max: 1, ...NOTICES_SILENCE }),
+        new pg.Pool({ ...settings, max: 1, ...KEEP_ALIVE_DELAY }),
         use,
       ),
     classify,
