@@ -89,7 +89,7 @@ const LIVE: readonly Line[] = [
   ["loadCpuMs", "CPU of loading", ms],
   ["loadPeakRssBytes", "highest RSS while loading", megabytes],
   ["rssBytes", "RSS when all is loaded", megabytes],
-  ["retainedBytes", "retained: heap and buffers", megabytes],
+  ["retainedBytes", "retained: growth of the resident size", megabytes],
   ["heapBytes", "JavaScript heap of the main thread", megabytes],
   ["segmentBytes", "segments of records", megabytes],
   ["tableBytes", "tables of the inventory", megabytes],

@@ -11,12 +11,7 @@ import { ChangeLatency } from "./change-latency.js";
 import type { FleetJob } from "./fleet-job.js";
 import { FleetViews } from "./fleet-views.js";
 import { readJob, reportFigures } from "./job.js";
-import {
-  collectGarbage,
-  heldBytes,
-  peakRssBytes,
-  resetPeakRss,
-} from "./memory.js";
+import { collectGarbage, peakRssBytes, resetPeakRss } from "./memory.js";
 import { setChurn } from "./set-churn.js";
 import { untilWatching } from "./until-watching.js";
 
@@ -53,7 +48,7 @@ reportFigures({
 
 async function load(): Promise<Figures> {
   await collectGarbage();
-  const heldBefore = heldBytes();
+  const rssBefore = process.memoryUsage().rss;
   resetPeakRss();
   const blocks = watchBlocks();
   const work = startWork();
@@ -79,7 +74,7 @@ async function load(): Promise<Figures> {
     jsonBytes: sumOf(({ counters }) => counters.bytesReceived),
     loadPeakRssBytes: peak,
     rssBytes: process.memoryUsage().rss,
-    retainedBytes: heldBytes() - heldBefore,
+    retainedBytes: process.memoryUsage().rss - rssBefore,
     heapBytes: process.memoryUsage().heapUsed,
     segmentBytes: stats.segmentBytes,
     liveBytes: stats.liveBytes,
@@ -101,7 +96,7 @@ async function addPool({ name, url, user, password }: PoolAddress) {
 
 /** Subscribes as the first page does when the fleet is already loaded. */
 async function follow(views: FleetViews): Promise<Figures> {
-  const heldBefore = heldBytes();
+  const rssBefore = process.memoryUsage().rss;
   const blocks = watchBlocks();
   const work = startWork();
   await views.follow();
@@ -116,7 +111,7 @@ async function follow(views: FleetViews): Promise<Figures> {
     viewObjects: stats.objects,
     viewTableBytes: stats.tableBytes,
     viewCacheBytes: stats.cache.bytes,
-    viewsRetainedBytes: heldBytes() - heldBefore,
+    viewsRetainedBytes: process.memoryUsage().rss - rssBefore,
     viewsRssBytes: process.memoryUsage().rss,
     ...watched,
     ...queries,

@@ -1,11 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { startLoopProbe } from "./loop-probe.js";
-import {
-  collectGarbage,
-  heldBytes,
-  peakRssBytes,
-  resetPeakRss,
-} from "./memory.js";
+import { collectGarbage, peakRssBytes, resetPeakRss } from "./memory.js";
 
 /** What a load has left behind. */
 export interface Loaded {
@@ -32,7 +27,7 @@ interface LoadFigures {
   readonly baselineRssBytes: number;
   /** Resident size when everything is loaded and garbage is collected. */
   readonly settledRssBytes: number;
-  /** Heap and buffers of the main thread that the load has left, over what was there before. */
+  /** Growth of the resident size: V8 does not count shared memory, where records are. */
   readonly retainedBytes: number;
   readonly retainedBytesPerObject: number;
   /** The part of it that the collector walks. */
@@ -51,7 +46,6 @@ export async function measureLoad<Prepared = void>(
 ): Promise<LoadFigures> {
   await collectGarbage();
   const baselineRssBytes = process.memoryUsage().rss;
-  const heldBefore = heldBytes();
   const heapBefore = process.memoryUsage().heapUsed;
   resetPeakRss();
   const prepared = await prepare();
@@ -64,9 +58,9 @@ export async function measureLoad<Prepared = void>(
   const blocks = await probe.stop();
   const peak = peakRssBytes();
   await collectGarbage();
-  const retainedBytes = heldBytes() - heldBefore;
   const retainedHeapBytes = process.memoryUsage().heapUsed - heapBefore;
   const settledRssBytes = process.memoryUsage().rss;
+  const retainedBytes = settledRssBytes - baselineRssBytes;
   await loaded.close();
   return {
     ms,

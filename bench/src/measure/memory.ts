@@ -25,13 +25,6 @@ export function resetPeakRss(): void {
   }
 }
 
-/** Memory of JavaScript in this thread: heap and, once, the buffers outside of it. */
-export function heldBytes(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  // `external` includes `arrayBuffers`.
-  return heapUsed + external;
-}
-
 /**
  * Collects garbage until the heap no longer shrinks. Needs --expose-gc.
  * @throws Error when node was started without it
