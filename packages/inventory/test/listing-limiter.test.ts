@@ -221,7 +221,7 @@ t.test(
         ),
     );
     const continued: string[] = [];
-    for (const name of ["a", "b", "c"])
+    for (const name of ["a", "b", "c", "d"])
       void limiter.untilAdmitting().then(() => continued.push(name));
     await settle();
     t.same(continued, []);
@@ -232,9 +232,15 @@ t.test(
     serve();
     await settle();
     t.same(continued, ["a", "b"], "readers have been served");
+    clock.advance(2_999);
+    await settle();
+    t.same(continued, ["a", "b"], "readers are served first for 3 s");
+    clock.advance(1);
+    await settle();
+    t.same(continued, ["a", "b", "c"]);
     clock.advance(50);
     await settle();
-    t.same(continued, ["a", "b", "c"], "or after 50 ms");
+    t.same(continued, ["a", "b", "c", "d"], "then for 50 ms");
   },
 );
 

@@ -12,6 +12,9 @@ const MAX_DEFERRAL_MS = 10_000;
 /** Connecting a pool takes 10 to 20 ms of the main thread, answers included. */
 const CONNECTION_PAUSE_MS = 50;
 
+/** Maximum time in ms in which pools are connected only when readers have been served. */
+const READERS_FIRST_MS = 3_000;
+
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 interface ListingLimiterOptions {
@@ -95,7 +98,7 @@ export class ListingLimiter {
   /**
    * Resolves when listings are not deferred (any more). Callers that wait connect a pool
    * each: they continue one by one, the next one when readers have been served or
-   * after CONNECTION_PAUSE_MS.
+   * after CONNECTION_PAUSE_MS; for READERS_FIRST_MS only when readers have been served.
    */
   untilAdmitting(): Promise<void> {
     if (this.#deferral === undefined) return Promise.resolve();
@@ -131,11 +134,15 @@ export class ListingLimiter {
   /** Never rejects. */
   async #continueCallers(): Promise<void> {
     const { untilServed } = this.#options;
+    const readersFirstUntil = this.#clock.now() + READERS_FIRST_MS;
     let next: (() => void) | undefined;
     while ((next = this.#undeferred.shift()) !== undefined) {
       next();
       await Promise.race([
-        pause(this.#clock, CONNECTION_PAUSE_MS),
+        pause(
+          this.#clock,
+          Math.max(CONNECTION_PAUSE_MS, readersFirstUntil - this.#clock.now()),
+        ),
         nextTurn().then(untilServed),
       ]);
     }
