@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import * as files from "node:fs/promises";
 import t, { type Test } from "tap";
 import type { FakePool } from "./fake-pool.js";
@@ -91,6 +92,30 @@ t.test("equal values of the records of a block are stored once", async (t) => {
     `${equal} instead of ${different} bytes`,
   );
 });
+
+t.test(
+  "values at the same place of different blocks are not confused",
+  async (t) => {
+    const pool = sharedPool();
+    // Records of one length: all blocks have their values at the same places.
+    const tagsOf = (i: number) => [`tag-${String(i).padStart(4, "0")}`];
+    for (let i = 0; i < VMS; i++)
+      pool.put("VM", `OpaqueRef:${String(i).padStart(4, "0")}`, {
+        ...record(1, 0),
+        uuid: uuidOf(VMS + i),
+        tags: tagsOf(i),
+      });
+    const { inventory } = await compressed(t, pool);
+    const read = (i: number) =>
+      inventory.getByUuid(uuidOf(VMS + i))!.column("tags");
+    const wrong: number[] = [];
+    for (let i = 1; i < VMS; i++)
+      if (!isDeepStrictEqual([read(0), read(i)], [tagsOf(0), tagsOf(i)]))
+        wrong.push(i);
+    t.same(wrong, []);
+    await inventory.stop();
+  },
+);
 
 t.test(
   "objects change and disappear while their records are compressed",

@@ -133,7 +133,7 @@ export class RecordRows {
     if (length === EMPTY_BYTES && first === OPEN_BRACE) return {};
     if (first === QUOTE && isPlain(bytes, at + 1, at + length - 1))
       return bytes.toString("latin1", at + 1, at + length - 1);
-    return readDigits(bytes, at, length) ?? this.#parse(row, bytes, at, length);
+    return readDigits(bytes, at, length) ?? this.#parseColumn(row, at, length);
   }
 
   hasColumn(name: string): boolean {
@@ -247,6 +247,18 @@ export class RecordRows {
     return this.segments.isCompressed(cells[at + Cell.segment]!)
       ? cells[at + Cell.refOffset]!
       : cells[at + Cell.offset]!;
+  }
+
+  /** A list, a map or a text with escapes. */
+  #parseColumn(row: number, at: number, length: number): unknown {
+    const bytes = this.bytes(row);
+    if (!this.isCompressed(row)) return this.#parse(row, bytes, at, length);
+    const { parsed } = this.segments;
+    const known = parsed.get(bytes, at);
+    if (known !== undefined) return known;
+    const value = this.#parse(row, bytes, at, length);
+    parsed.set(bytes, at, value);
+    return value;
   }
 
   #parse(row: number, bytes: Buffer, at: number, length: number): unknown {

@@ -4,6 +4,7 @@ import {
   CompressedRecords,
   RecordDecompressor,
 } from "./record-decompressor.js";
+import { ParsedValues } from "./parsed-values.js";
 import { ReleasedMemory } from "./released-memory.js";
 import type { SharedSegment } from "./shared-rows.js";
 import { SpareBuffers } from "./spare-buffers.js";
@@ -65,6 +66,7 @@ export interface SegmentServices {
   readonly spare: SpareBuffers;
   readonly released: ReleasedMemory;
   readonly decompressor: RecordDecompressor;
+  readonly parsed: ParsedValues;
 }
 
 export function createSegmentServices(): SegmentServices {
@@ -72,6 +74,7 @@ export function createSegmentServices(): SegmentServices {
     spare: new SpareBuffers(SEGMENT_BYTES, MAX_SPARE),
     released: new ReleasedMemory(),
     decompressor: new RecordDecompressor(),
+    parsed: new ParsedValues(),
   };
 }
 
@@ -158,6 +161,11 @@ export class Segments {
       : this.#services.decompressor.read(compressed.records);
   }
 
+  /** Columns of compressed records that were parsed last. */
+  get parsed(): ParsedValues {
+    return this.#services.parsed;
+  }
+
   isCompressed(segment: number): boolean {
     return this.#segments[segment]!.compressed !== undefined;
   }
@@ -237,7 +245,8 @@ export class Segments {
   #dropIfDead(segment: number): void {
     const one = this.#segments[segment]!;
     if (one.live > 0 || segment === this.#open) return;
-    const { spare, released } = this.#services;
+    const { spare, released, parsed } = this.#services;
+    if (one.compressed !== undefined) parsed.clear();
     if (one.isOwn) spare.put(one.bytes.buffer as ArrayBuffer);
     else if (one.isShared) released.add(storedBytes(one));
     this.#segments[segment] = undefined;
