@@ -20,13 +20,15 @@ export function readAddresses(
 ): Readonly<Record<string, string>> {
   if (!isMap(networks)) return none;
   const all: Record<string, string> = {};
-  const byPrefix = new Map<string, string[]>();
+  // Sorted keys with the same prefix follow each other.
+  let lastPrefix: string | undefined;
+  let addresses: string[] = [];
   for (const key of sortedKeys(networks)) {
     const prefix = prefixOf(key);
     const value = networks[key];
     if (prefix === undefined || typeof value !== "string") continue;
-    let addresses = byPrefix.get(prefix);
-    if (addresses === undefined) byPrefix.set(prefix, (addresses = []));
+    if (prefix !== lastPrefix) addresses = [];
+    lastPrefix = prefix;
     for (const address of addressesIn(value)) {
       if (addresses.length >= MAX_ADDRESSES || addresses.includes(address))
         continue;
