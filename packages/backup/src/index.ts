@@ -66,6 +66,7 @@ export type {
   BackupDisk,
   BackupOperation,
   BackupToSeveralOperation,
+  ConvertOperation,
   ExportOperation,
   ImportOperation,
   ListOperation,

@@ -203,6 +203,7 @@ export const errorTable = {
     "the transfer between pool and backup repository failed: {reason}",
     502,
   ),
+  DISK_CONVERSION_FAILED: row("the disk could not be converted: {reason}", 502),
   IMPORT_SOURCE_FAILED: row("the source of the import failed: {reason}", 502),
   BACKUP_REFUSED: row("VM {vm} cannot be backed up: {reason}", 409),
   BACKUP_WORKER_FAILED: row("the backup worker failed: {reason}", 500),

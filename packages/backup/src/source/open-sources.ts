@@ -101,6 +101,12 @@ function openStream({ source, size, delta = false }: SourceDisk): BlockStream {
     : new RawStream(size ?? { maxSize: stream.maxSize ?? 0 }, open);
 }
 
+/** @param size bytes of the disk */
+export function openVhd(source: StreamSource, size: number): VhdStream {
+  const open = (signal?: AbortSignal) => download(source, signal);
+  return new VhdStream({ open, size, isDelta: false });
+}
+
 async function* download(
   source: StreamSource,
   signal: AbortSignal | undefined,

@@ -1,5 +1,6 @@
 import { BufferPool } from "../buffer-pool.js";
-import type { BlockStream, StreamPart } from "../write/block-source.js";
+import type { Range } from "../write/block-runs.js";
+import type { RangedStream, StreamPart } from "../write/block-source.js";
 import { ByteStream } from "./byte-stream.js";
 import {
   FOOTER_SIZE,
@@ -43,10 +44,11 @@ interface Block {
 }
 
 /** Reads a dynamic or differencing VHD from its beginning to its end; its blocks may be in any order. */
-export class VhdStream implements BlockStream {
+export class VhdStream implements RangedStream {
   readonly size: number;
   isOrdered = true;
   total: number | undefined;
+  ranges: readonly Range[] = [];
   readonly #options: VhdStreamOptions;
   readonly #pool = new BufferPool(PART_SIZE);
 
@@ -107,16 +109,18 @@ export class VhdStream implements BlockStream {
     const length = bitmapSize(blockSize) + blockSize;
     let end = stream.position;
     let last = -1;
-    let total = 0;
+    const ranges: Range[] = [];
     for (const { index, offset } of blocks) {
       if (offset < end) throw invalid("blocks that overlap");
       end = offset + length;
       if (index < last) this.isOrdered = false;
       last = index;
       const rest = Math.max(0, this.size - index * blockSize);
-      total += Math.min(blockSize, rest);
+      const size = Math.min(blockSize, rest);
+      if (size > 0) ranges.push({ offset: index * blockSize, length: size });
     }
-    this.total = total;
+    this.ranges = ranges;
+    this.total = ranges.reduce((sum, range) => sum + range.length, 0);
     return blocks;
   }
 

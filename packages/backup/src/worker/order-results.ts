@@ -19,6 +19,12 @@ export interface ImportResult {
   readonly written: number;
 }
 
+/** Of the conversion of a disk. */
+export interface ConvertResult {
+  /** Bytes of the image. */
+  readonly written: number;
+}
+
 export interface OpenResult extends OrderResult {
   readonly id: string;
   /** Milliseconds since the epoch. */

@@ -19,6 +19,7 @@ import {
 } from "./open-repository.js";
 import type { AskingContext, OrderContext } from "./order-context.js";
 import type {
+  ConvertResult,
   CreateResult,
   ImportResult,
   OrderResult,
@@ -30,12 +31,14 @@ import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runRepair } from "./run-repair.js";
 import { runExport } from "./run-export.js";
+import { runConvert } from "./run-convert.js";
 import { runImport } from "./run-import.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
   BackupToSeveralOperation,
   ConsoleOperation,
+  ConvertOperation,
   CreateOperation,
   ImportOperation,
   VmwareListOperation,
@@ -73,6 +76,7 @@ export async function runOrder(
 ): Promise<
   | OrderResult
   | ConsoleScreenshot
+  | ConvertResult
   | ImportResult
   | SeveralBackupsResult
   | VmwareListResult
@@ -86,6 +90,7 @@ export async function runOrder(
     return readConsole(operation.console, { signal: context.signal });
   if (operation.type === "vmware-list")
     return { vms: await listVmwareVms(operation.server, context.signal) };
+  if (operation.type === "convert") return runConvert(operation, context);
   if (operation.type === "import") return runImport(operation, context);
   const { storage: location } = order;
   if (location === undefined)
@@ -125,6 +130,7 @@ async function runOperation(
     WorkOperation,
     | CreateOperation
     | ConsoleOperation
+    | ConvertOperation
     | ImportOperation
     | BackupToSeveralOperation
     | VmwareListOperation

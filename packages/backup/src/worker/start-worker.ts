@@ -224,6 +224,7 @@ function hasInput({ operation }: WorkOrder): boolean {
 
 function hasOutput({ operation }: WorkOrder): boolean {
   return (
+    operation.type === "convert" ||
     operation.type === "export" ||
     operation.type === "import" ||
     (operation.type === "restore" && operation.target.type === "pipe")

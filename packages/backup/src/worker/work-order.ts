@@ -2,7 +2,11 @@ import { sign, verify, type KeyObject } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import type { Anchor } from "../log/repository-log.js";
 import type { HttpEndpoint } from "../net/http-endpoint.js";
-import type { ChangedBlocks, DiskSource } from "../source/disk-source.js";
+import type {
+  ChangedBlocks,
+  DiskSource,
+  StreamSource,
+} from "../source/disk-source.js";
 import type { StorageLocation } from "../storage/storage-location.js";
 import type { VerifyOptions } from "../verify/verify-repository.js";
 import type { VmwareServer } from "../vmware/vmware-server.js";
@@ -17,6 +21,7 @@ export type WorkOperation =
   | RestoreOperation
   | ExportOperation
   | ImportOperation
+  | ConvertOperation
   | OpenOperation
   | BenchmarkOperation
   | ListOperation
@@ -151,6 +156,19 @@ export interface ImportOperation {
       };
 }
 
+/**
+ * Reads a disk of a pool as VHD, and writes it to `Worker.output` in another format. Needs no
+ * repository. Result: `ConvertResult`; `total`, its size in bytes or 0 if it is not known, is
+ * reported before its first byte.
+ */
+export interface ConvertOperation {
+  readonly type: "convert";
+  readonly source: StreamSource;
+  /** Bytes of the disk. */
+  readonly size: number;
+  readonly format: "qcow2" | "vmdk";
+}
+
 /** Lists the VMs of an ESXi host or vCenter server. Needs no repository. Result: `VmwareListResult`. */
 export interface VmwareListOperation {
   readonly type: "vmware-list";
@@ -257,7 +275,7 @@ export interface RepositoryAccess {
   readonly anchor?: Anchor;
 }
 
-/** The repository of an order is opened first, but for `create`, `console`, `import`, `vmware-list` and `backup-to-several`. */
+/** The repository of an order is opened first, but for `create`, `console`, `convert`, `import`, `vmware-list` and `backup-to-several`. */
 export interface WorkOrder extends Partial<RepositoryAccess> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */

@@ -29,6 +29,12 @@ export interface BlockStream {
   parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void>;
 }
 
+/** A stream that says at its beginning which ranges of the disk follow. */
+export interface RangedStream extends BlockStream {
+  /** In the order of the stream; known with the first part, or at the end of a stream without parts. */
+  readonly ranges: readonly Range[];
+}
+
 /** Disks that arrive one after another: each has to be read to its end before the next one. */
 export interface StreamSequence {
   /**

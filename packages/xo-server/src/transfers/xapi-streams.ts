@@ -122,12 +122,17 @@ export async function withStreamTask(
   } catch (error) {
     const reason = await task.reasonFor(error);
     // Otherwise the task failed as a consequence of the error on our side, which says more.
-    const isOfPool =
-      error instanceof XoError && error.code === "BACKUP_TRANSFER_FAILED";
+    const isOfPool = error instanceof XoError && OF_POOL.has(error.code);
     throw isOfPool ? reason : error;
   }
   await Promise.race([task.result, lostIn(END_WITHIN_MS, label)]);
 }
+
+/** Errors of another process whose cause may be that of the pool. */
+const OF_POOL: ReadonlySet<string> = new Set([
+  "BACKUP_TRANSFER_FAILED",
+  "DISK_CONVERSION_FAILED",
+]);
 
 function isConnectionLost(error: unknown): boolean {
   return error instanceof XoError && error.code === "CONNECTION_LOST";

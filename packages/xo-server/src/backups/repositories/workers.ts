@@ -42,10 +42,15 @@ const LONG: ReadonlySet<string> = new Set([
   "benchmark",
 ]);
 /** Data of disks passes through these too. */
-const READS_DATA: ReadonlySet<string> = new Set([...LONG, "import", "export"]);
+const READS_DATA: ReadonlySet<string> = new Set([
+  ...LONG,
+  "convert",
+  "import",
+  "export",
+]);
 /** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;
-/** Imports from other products: they wait neither for backups nor for lists. */
+/** Imports from other products and conversions of disks: they wait neither for backups nor for lists. */
 const MAX_IMPORTS = 4;
 /** Maximum number of waiting orders. */
 const MAX_WAITING = 10_000;
@@ -167,7 +172,7 @@ export class Workers {
   }
 
   #slotsOf({ type }: WorkOrder["operation"]): Slots {
-    if (type === "import") return this.#imports;
+    if (type === "import" || type === "convert") return this.#imports;
     return LONG.has(type) ? this.#long : this.#short;
   }
 

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { ExportOperation, RestoreOperation } from "@xo-server/backup";
 import type { Source, TransferTask } from "../../transfers/transfer.js";
 import type { Repositories } from "../repositories/repositories.js";
+import type { WorkerRunOptions } from "../repositories/workers.js";
 
 interface DownloadRequest {
   readonly repository: string;
@@ -42,12 +43,30 @@ export async function openDownload(
   { repository, operation, type }: DownloadRequest,
   work: TransferTask,
 ): Promise<Source> {
+  return {
+    type,
+    ...(await openOutput(
+      (options) => repositories.run(repository, operation, options),
+      work,
+    )),
+  };
+}
+
+/**
+ * Opens what a worker writes.
+ * @param run starts it; its progress has `total` before the first byte: the bytes, or 0 if that is not known
+ * @throws errors of `run`
+ */
+export async function openOutput(
+  run: (options: WorkerRunOptions) => Promise<unknown>,
+  work: TransferTask,
+): Promise<Omit<Source, "type">> {
   let body: Readable | undefined;
   const ended = new AbortController();
   const signal = AbortSignal.any([work.signal, ended.signal]);
   let begin: (length: number) => void = () => undefined;
   const begun = new Promise<number>((resolve) => (begin = resolve));
-  const finished = repositories.run(repository, operation, {
+  const finished = run({
     signal,
     onProgress: ({ total }) => {
       if (total !== undefined) begin(total);
@@ -66,9 +85,8 @@ export async function openDownload(
   // A failure before the first byte makes the request fail, a later one the body.
   const length = await Promise.race([begun, finished.then(() => begun)]);
   return {
-    type,
     body: body!,
-    length,
+    ...(length === 0 ? {} : { length }),
     finished: async () => {
       await finished;
     },

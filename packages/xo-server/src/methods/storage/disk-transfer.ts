@@ -6,6 +6,7 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
+import { openConvertedDisk } from "../../imports/convert-disk.js";
 import {
   checkFits,
   receiveDisk,
@@ -26,6 +27,11 @@ const format = Type.Enum(["raw", "vhd"], {
   description: "Format of the data. Default: vhd.",
 });
 
+const exportFormat = Type.Enum(["raw", "vhd", "qcow2", "vmdk"], {
+  description:
+    "Format of the data; vmdk is streamOptimized. XAPI exports raw and VHD, a worker process of the server converts VHD to the others. Default: vhd.",
+});
+
 /** Whether a trailer contains the checksum of the bytes. */
 export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
@@ -41,14 +47,19 @@ const anyContent = Type.Optional(
   }),
 );
 
-const types = { raw: "application/octet-stream", vhd: "application/vhd" };
+const types = {
+  raw: "application/octet-stream",
+  vhd: "application/vhd",
+  qcow2: "application/x-qemu-disk",
+  vmdk: "application/x-vmdk",
+};
 
 const diskExportContent = defineOperation({
   name: "disk.exportContent",
   summary: "Export the contents of a disk. Returns the path of the download.",
   params: Type.Object({
     id: idOf("a disk"),
-    format: Type.Optional(format),
+    format: Type.Optional(exportFormat),
     preferNbd: Type.Optional(
       Type.Boolean({
         description: "Ignored. Clients of Xen Orchestra send it.",
@@ -91,22 +102,29 @@ const diskExportContent = defineOperation({
       fileName,
       hasChecksum: checksum !== undefined,
     };
-    return context.services.transfers.offerDownload(subject, async (work) => ({
+    const { transfers, backupWorkers } = context.services;
+    return transfers.offerDownload(subject, async (work) => ({
       type: types[format],
       ...(format === "raw" ? { length: Number(object["size"]) } : {}),
       // A snapshot never changes, so neither does its raw export.
       ...(format === "raw" && vdi.type === "VDI-snapshot"
         ? { etag: `"${vdi.id}.raw"` }
         : {}),
-      ...(await openXapiStream(
-        xapi,
-        {
-          path: "/export_raw_vdi",
-          query: { vdi: ref, format },
-          label: subject.name,
-        },
-        work,
-      )),
+      ...(format === "qcow2" || format === "vmdk"
+        ? await openConvertedDisk(
+            { vdi, format, label: subject.name },
+            backupWorkers,
+            work,
+          )
+        : await openXapiStream(
+            xapi,
+            {
+              path: "/export_raw_vdi",
+              query: { vdi: ref, format },
+              label: subject.name,
+            },
+            work,
+          )),
     }));
   },
 });

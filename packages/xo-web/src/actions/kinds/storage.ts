@@ -222,6 +222,8 @@ export const storageActions: readonly Action[] = [
           options: [
             { id: "vhd", label: "VHD" },
             { id: "raw", label: "raw" },
+            { id: "qcow2", label: "qcow2 (QEMU)" },
+            { id: "vmdk", label: "VMDK (VMware)" },
           ],
         },
       ],
