@@ -51,9 +51,21 @@ export interface StorageBench {
  * A simulated pool and a server that follows it, both programs.
  * @param args of the simulator
  */
-export async function startStorageBench(
+export function startStorageBench(
   t: Test,
   ...args: string[]
+): Promise<StorageBench> {
+  return startConfiguredBench(t, "", args);
+}
+
+/**
+ * The same with more configuration of the server.
+ * @param config YAML
+ */
+export async function startConfiguredBench(
+  t: Test,
+  config: string,
+  args: readonly string[] = [],
 ): Promise<StorageBench> {
   const { program: poolProgram, pools } = await simulateIn(t, ...args);
   const [pool] = pools;
@@ -62,7 +74,7 @@ export async function startStorageBench(
   t.teardown(() => rm(cwd, { recursive: true, force: true, maxRetries: 5 }));
   await writeFile(
     join(cwd, "config.yaml"),
-    `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]\n`,
+    `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]\n${config}`,
     { mode: 0o600 },
   );
   const start = ["start", "--host", "127.0.0.1", "--port", "0"];

@@ -6,6 +6,7 @@ import { CatchUp } from "../objects/catch-up.js";
 import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
 import { TaskSubscriptions } from "../tasks/task-subscriptions.js";
 import { OneTimePaths } from "../transfers/one-time-paths.js";
+import { RemoteFiles } from "../transfers/remote-files.js";
 import { Transfers } from "../transfers/transfers.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
@@ -13,7 +14,12 @@ import type { Core } from "./start-core.js";
 export interface TaskServices {
   readonly work: Pick<
     Services,
-    "tasks" | "bulkRuns" | "taskSubscriptions" | "transfers" | "oneTimePaths"
+    | "tasks"
+    | "bulkRuns"
+    | "taskSubscriptions"
+    | "transfers"
+    | "remoteFiles"
+    | "oneTimePaths"
   >;
   readonly catchUp: CatchUp;
   /** Tasks of the previous run, with the steps that they have persisted. */
@@ -23,7 +29,7 @@ export interface TaskServices {
 /** Starts tasks and transfers of files. */
 export async function startTaskServices(
   { clock, store, cluster, audit, inventory, objects, views }: Core,
-  { loggers }: ServerOptions,
+  { config, loggers }: ServerOptions,
   stops: StopStack,
 ): Promise<TaskServices> {
   const logger = loggers.named("xo:api");
@@ -64,6 +70,7 @@ export async function startTaskServices(
       bulkRuns: new BulkRuns(),
       taskSubscriptions,
       transfers,
+      remoteFiles: new RemoteFiles(config.imports),
       oneTimePaths,
     },
     catchUp,

@@ -7,7 +7,10 @@ export function checkHttp({
   tls,
   trustedProxies,
 }: Config["http"]): ConfigProblem[] {
-  return [...checkTls(tls), ...checkProxies(trustedProxies)];
+  return [
+    ...checkTls(tls),
+    ...checkNetworks(trustedProxies, ["http", "trustedProxies"]),
+  ];
 }
 
 function checkTls(tls: Config["http"]["tls"]): ConfigProblem[] {
@@ -29,12 +32,16 @@ function checkTls(tls: Config["http"]["tls"]): ConfigProblem[] {
   return problems;
 }
 
-function checkProxies(list: readonly string[]): ConfigProblem[] {
+/** Checks that each item is an address or a network. @param path of the list */
+export function checkNetworks(
+  list: readonly string[],
+  path: readonly string[],
+): ConfigProblem[] {
   return list.flatMap((text, index) =>
     toNetwork(text) === undefined
       ? [
           {
-            path: ["http", "trustedProxies", index],
+            path: [...path, index],
             reason: `must be an IP address or a network such as 10.0.0.0/8, not ${text}`,
           },
         ]

@@ -13,6 +13,7 @@ import { bytes, count, milliseconds, section } from "./config-parts.js";
 import { BackupConfig } from "./backup-config.js";
 import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
+import { ImportConfig } from "./import-config.js";
 import { JobConfig } from "./job-config.js";
 import { LdapConfig } from "./ldap-config.js";
 import { MailConfig } from "./mail-config.js";
@@ -299,6 +300,7 @@ export const Config = Type.Object(
     mail: MailConfig,
     jobs: JobConfig,
     backups: BackupConfig,
+    imports: ImportConfig,
     activity: ActivityConfig,
     pools: Type.Array(PoolConfig, {
       default: [],

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { checkAudit, holdsAuditSecret } from "./check-audit.js";
 import { checkTelemetry } from "./check-telemetry.js";
 import { checkAuth } from "./check-auth.js";
-import { checkHttp } from "./check-http.js";
+import { checkHttp, checkNetworks } from "./check-http.js";
 import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
 import {
@@ -102,11 +102,12 @@ function isGroup(value: unknown): value is Record<string, unknown> {
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return toConfigProblems(validate.errors ?? []);
-  const { audit, auth, http, ldap, oidc, saml, pools, telemetry } =
+  const { audit, auth, http, imports, ldap, oidc, saml, pools, telemetry } =
     content as Config;
   return [
     ...checkAuth(auth),
     ...checkHttp(http),
+    ...checkNetworks(imports.networks, ["imports", "networks"]),
     ...checkAudit(audit),
     ...checkTelemetry(telemetry),
     ...checkSignIn({ ldap, oidc, saml }),

@@ -89,9 +89,24 @@ export class Transfers {
   ): Promise<{ $sendTo: string }> {
     this.#options.audit?.check();
     return this.#options.paths.offerUpload(
-      (delivery) => this.#upload(subject, delivery, receive),
+      (delivery) =>
+        this.#upload(subject, () => Promise.resolve(delivery), receive),
       subject.context,
     );
+  }
+
+  /**
+   * Receives a file of another server now.
+   * @returns the result of the operation
+   * @throws XoError STORE_UNAVAILABLE: the audit log cannot be written; errors of `open` and `receive`
+   */
+  receive(
+    subject: TransferSubject,
+    open: (signal: AbortSignal) => Promise<Delivery>,
+    receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
+  ): Promise<unknown> {
+    this.#options.audit?.check();
+    return this.#upload(subject, open, receive);
   }
 
   async #download(
@@ -147,10 +162,16 @@ export class Transfers {
 
   async #upload(
     subject: TransferSubject,
-    { body, length, sha256 }: Delivery,
+    open: (signal: AbortSignal) => Promise<Delivery>,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): Promise<unknown> {
     const { work, end, whileHeld } = this.#begin(subject);
+    const { body, length, sha256 } = await open(work.signal).catch(
+      async (error: Error) => {
+        await end({ bytes: 0, error: toReason(error) });
+        throw error;
+      },
+    );
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
     const meter = this.#meter(subject, work, { length, checksum });
     // Readers get the error; this handler prevents an unhandled rejection while there is no reader.

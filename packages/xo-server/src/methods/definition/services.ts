@@ -61,6 +61,7 @@ import type { Client } from "../../auth/sessions/client.js";
 import type { CallContext } from "../../operations/operation.js";
 import type { TaskSubscriptions } from "../../tasks/task-subscriptions.js";
 import type { Tasks } from "../../tasks/tasks.js";
+import type { RemoteFiles } from "../../transfers/remote-files.js";
 import type { Transfers } from "../../transfers/transfers.js";
 
 /** The services that operations use. The dispatcher passes them to each handler. */
@@ -109,6 +110,7 @@ export interface Services {
   readonly taskSubscriptions: TaskSubscriptions;
   readonly jobs: Jobs;
   readonly transfers: Transfers;
+  readonly remoteFiles: RemoteFiles;
   readonly oneTimePaths: OneTimePaths;
 
   readonly backupRepositories: Repositories;

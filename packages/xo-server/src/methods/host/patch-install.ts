@@ -3,12 +3,8 @@ import { Type } from "typebox";
 import type { PoolObject } from "../../objects/pool-objects.js";
 import { receiveDisk, removeDisk } from "../../transfers/new-disk.js";
 import { createDisk } from "../storage/disk.js";
-import {
-  about,
-  failInterrupted,
-  nameOf,
-  sendTo,
-} from "../storage/disk-transfer.js";
+import { about, failInterrupted, nameOf } from "../storage/disk-transfer.js";
+import { sendTo } from "../storage/receive-file.js";
 import {
   defineOperation,
   type OperationContext,

@@ -14,14 +14,14 @@ import {
   type KeptDisk,
 } from "../../transfers/new-disk.js";
 import { checkRaw } from "../../transfers/image-format.js";
+import type { Delivery, TransferTask } from "../../transfers/transfer.js";
 import { openXapiStream, sendToXapi } from "../../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
+import { receiveFile, sendTo, sendToOrId, sourceUrl } from "./receive-file.js";
 import { idOf, idOfMade, onId } from "../definition/on-object.js";
 
 /** Path from which the client downloads the contents. */
 export const getFrom = Type.Object({ $getFrom: Type.String() });
-/** Path to which the client uploads the contents. */
-export const sendTo = Type.Object({ $sendTo: Type.String() });
 
 const format = Type.Enum(["raw", "vhd"], {
   description: "Format of the data. Default: vhd.",
@@ -196,7 +196,8 @@ const action = "administrate:create-vdi";
 
 export const diskImport = defineOperation({
   name: "disk.import",
-  summary: "Import data as a new disk. Returns the path of the upload.",
+  summary:
+    "Import data as a new disk. Returns the path of the upload; with `url` the id of the disk.",
   params: Type.Object({
     name: Type.String({ minLength: 1, description: "Name of the new disk." }),
     description: Type.Optional(
@@ -206,19 +207,22 @@ export const diskImport = defineOperation({
     type: Type.Enum(["raw", "vhd", "iso"], {
       description: "Format of the data; iso is the same as raw.",
     }),
+    url: sourceUrl,
     anyContent,
   }),
-  result: sendTo,
+  result: sendToOrId,
   resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
   abandon: abandonDisk,
   permission: { action, resource: "SR", id: ({ sr }) => sr },
-  handler: ({ type, anyContent, ...disk }, context) =>
-    offerImport(context, {
+  handler: ({ type, anyContent, url, ...disk }, context) => {
+    const { subject, receive } = planImport(context, {
       ...disk,
       operation: "disk.import",
       format: type === "vhd" ? "vhd" : "raw",
       anyContent: isSet(anyContent),
-    }),
+    });
+    return receiveFile({ ...subject, url }, receive);
+  },
 });
 
 export const srImportVdi = defineOperation({
@@ -254,25 +258,27 @@ export const srImportVdi = defineOperation({
     exposure: "confirm",
     summary: "Import a dynamic VHD or raw data as a new disk.",
   },
-  handler: ({ id: sr, raw, anyContent, ...names }, context) =>
-    offerImport(context, {
+  handler: ({ id: sr, raw, anyContent, ...names }, context) => {
+    const { subject, receive } = planImport(context, {
       operation: "sr.importVdi",
       sr,
       name: names.name_label ?? "",
       description: names.name_description,
       format: isSet(raw) ? "raw" : "vhd",
       anyContent: isSet(anyContent),
-    }),
+    });
+    return context.services.transfers.offerUpload(subject, receive);
+  },
 });
 
 const importOperations = [diskImport, srImportVdi];
 
-function offerImport(
+/** The subject of an import, and what receives its bytes. */
+function planImport(
   context: OperationContext,
   { operation, sr, name, description = "", format, anyContent }: ImportInput,
-): Promise<{ $sendTo: string }> {
+) {
   const { objects } = context;
-  const { transfers } = context.services;
   const storage = objects.get(sr, "SR");
   const subject = {
     ...about(operation, `Import of ${name}`, storage),
@@ -280,7 +286,7 @@ function offerImport(
     context,
   };
   const labels = { name_label: name, name_description: description };
-  return transfers.offerUpload(subject, async (delivery, work) => {
+  const receive = async (delivery: Delivery, work: TransferTask) => {
     if (format === "raw" && !anyContent) await checkRaw(delivery.body);
     const create = (virtual_size: number) =>
       createDisk(storage, { ...labels, virtual_size });
@@ -290,7 +296,8 @@ function offerImport(
       persistState: (kept) => work.persistState({ ...kept, sr }),
     });
     return idOfMade(objects, storage.xapi, { type: "VDI", ref });
-  });
+  };
+  return { subject, receive };
 }
 
 /** The state of an import that the end of the server has interrupted. */

@@ -10,6 +10,7 @@ import { formatOf, type VmFormat } from "../../imports/ova-upload.js";
 import type { ForeignVmChanges } from "../../imports/plan-foreign-vm.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
 import type { AbandonedTask } from "../../operations/operation.js";
+import type { Delivery, TransferTask } from "../../transfers/transfer.js";
 import { sendToXapi } from "../../transfers/xapi-streams.js";
 import { checkXva } from "../../transfers/xva.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
@@ -22,12 +23,13 @@ import {
   defineOperation,
   type OperationContext,
 } from "../definition/define-operation.js";
+import { about, failInterrupted, nameOf } from "../storage/disk-transfer.js";
 import {
-  about,
-  failInterrupted,
-  nameOf,
+  receiveFile,
   sendTo,
-} from "../storage/disk-transfer.js";
+  sendToOrId,
+  sourceUrl,
+} from "../storage/receive-file.js";
 import { idOf, idOfMade, onId } from "../definition/on-object.js";
 
 const fileFormat = Type.Enum(["xva", "ova"], {
@@ -37,10 +39,11 @@ const fileFormat = Type.Enum(["xva", "ova"], {
 const vmImport = defineOperation({
   name: "vm.import",
   summary:
-    "Import an XVA or OVA file as a new VM. Returns the path of the upload. Requires administrate:import-vm on the pool too.",
+    "Import an XVA or OVA file as a new VM. Returns the path of the upload; with `url` the id of the VM. Requires administrate:import-vm on the pool too.",
   params: Type.Object({
     sr: idOf("the SR for its disks"),
     type: Type.Optional(fileFormat),
+    url: sourceUrl,
     data: Type.Optional(
       Type.Object(
         {
@@ -60,7 +63,7 @@ const vmImport = defineOperation({
       ),
     ),
   }),
-  result: sendTo,
+  result: sendToOrId,
   resume: dropImport,
   abandon: abandonImport,
   permission: {
@@ -68,13 +71,13 @@ const vmImport = defineOperation({
     resource: "SR",
     id: ({ sr }) => sr,
   },
-  handler: ({ sr, type, data = {} }, context) => {
+  handler: ({ sr, type, url, data = {} }, context) => {
     const storage = context.objects.get(sr, "SR");
     const poolId = String(storage.object["$pool"]);
     context.check("administrate:import-vm", "pool", poolId);
     const pool = context.objects.get(poolId, "pool");
     const request = { operation: "vm.import", pool, storage };
-    return offerImport(context, request, {
+    const { subject, receive } = planImport(context, request, {
       format: type,
       networks: data.networks,
       changes: {
@@ -84,6 +87,7 @@ const vmImport = defineOperation({
         vcpus: data.nCpus,
       },
     });
+    return receiveFile({ ...subject, url }, receive);
   },
 });
 
@@ -121,7 +125,11 @@ const poolImportVm = defineOperation({
     context.check("administrate:create-vdi", "SR", target);
     const storage = context.objects.get(target, "SR");
     const request = { operation: "pool.importVm", pool, storage };
-    return offerImport(context, request, { format, networks });
+    const { subject, receive } = planImport(context, request, {
+      format,
+      networks,
+    });
+    return context.services.transfers.offerUpload(subject, receive);
   },
 });
 
@@ -168,13 +176,13 @@ interface ImportRequest {
   readonly storage: PoolObject;
 }
 
-function offerImport(
+/** The subject of an import, and what receives its bytes. */
+function planImport(
   context: OperationContext,
   { operation, pool, storage }: ImportRequest,
   { format, networks = [], changes }: Upload,
-): Promise<{ $sendTo: string }> {
+) {
   const { objects } = context;
-  const { transfers } = context.services;
   const label = `Import of a VM to ${nameOf(storage)}`;
   const subject = {
     ...about(operation, label, pool),
@@ -184,7 +192,7 @@ function offerImport(
   const { xapi, ref } = storage;
   const scope = new PoolScope(objects, storage, context);
   checkChoices(networks, scope);
-  return transfers.offerUpload(subject, async (delivery, work) => {
+  const receive = async (delivery: Delivery, work: TransferTask) => {
     if (storage.object["$pool"] !== pool.id)
       throw new XoError("NO_SUCH_OBJECT", { type: "SR", id: storage.id });
     if ((await formatOf(delivery.body, format)) === "ova") {
@@ -218,7 +226,8 @@ function offerImport(
     );
     if (context.user?.isAdmin !== true) await leaveSets(xapi, created as Ref[]);
     return idOfFirst(objects, xapi, created as readonly Ref[]);
-  });
+  };
+  return { subject, receive };
 }
 
 /** The file may name any resource set: what is imported was not counted there. */
