@@ -157,10 +157,19 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
       servers.find(({ id }) => id === server),
       { enabled: false, status: "disconnected" },
     );
+    const hosts = await list("hosts", `$pool:${target}`);
+    const addresses = hosts.map(({ address }) => address);
     t.match(
       servers.find(({ id }) => id !== server),
-      { status: "connected", poolId: target, poolNameDescription: String },
+      {
+        status: "connected",
+        poolId: target,
+        poolNameDescription: String,
+        poolMembersAddresses: addresses.sort(),
+      },
     );
+    const readiness = "pool.getGuestSecureBootReadiness";
+    t.equal(await admin.request(readiness, { id: target }), "ready");
   });
 
   t.test("an ejected host is a pool of its own", async (t) => {

@@ -182,6 +182,22 @@ async function setUp(t: Test) {
   return { ...server, asked, clock };
 }
 
+t.test("with ndjson, each member of a dashboard is a line", async (t) => {
+  const { get, json } = await setUp(t);
+  for (const path of [
+    "/dashboard",
+    "/pools/p/dashboard",
+    "/vms/v1/dashboard",
+  ]) {
+    const answer = await get(`${path}?ndjson=true`, as("admin"));
+    t.match(answer.headers.get("content-type"), "application/x-ndjson");
+    const lines = (await answer.text()).trimEnd().split("\n");
+    const parts = lines.map((line) => JSON.parse(line) as object);
+    t.ok(parts.every((part) => Object.keys(part).length === 1));
+    t.same(Object.assign({}, ...parts), await json(path, as("admin")));
+  }
+});
+
 t.test("the fleet at a glance", async (t) => {
   const { json } = await setUp(t);
   t.same(await json("/dashboard", as("admin")), {

@@ -39,6 +39,8 @@ export interface RestRoute {
   readonly params?: Readonly<Record<string, unknown>>;
   /** Parameters by their key in the body, where the names differ. */
   readonly body?: Readonly<Record<string, string>>;
+  /** Whether `ndjson=true` sends each member of the result as a line: `{"vms": {…}}`. */
+  readonly hasLines?: boolean;
   /** Example of a result in the OpenAPI document; AI assistants use its keys as default fields. */
   readonly example?: unknown;
 }

@@ -35,6 +35,9 @@ export const PublicServer = Type.Object({
   master: Type.Optional(
     Type.String({ description: "Id of the pool's coordinator." }),
   ),
+  poolMembersAddresses: Type.Optional(
+    Type.Array(Type.String(), { description: "Addresses of its hosts." }),
+  ),
   version: Type.Optional(Type.String({ description: "Version of XAPI." })),
 });
 export type PublicServer = Static<typeof PublicServer>;

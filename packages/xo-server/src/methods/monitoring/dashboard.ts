@@ -60,7 +60,13 @@ const shared = (
 ) => services.dashboardCache.get(user?.rights ?? noRights, key, make);
 
 const route = (path: string, operationId: string) =>
-  ({ method: "get", path, operationId, exposure: "allow" }) as const;
+  ({
+    method: "get",
+    path,
+    operationId,
+    exposure: "allow",
+    hasLines: true,
+  }) as const;
 
 const xoGetDashboard = defineOperation({
   name: "xo.getDashboard",

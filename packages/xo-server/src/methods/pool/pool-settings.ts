@@ -125,6 +125,28 @@ const poolGetLicenseState = defineOperation({
   },
 });
 
+const poolGetGuestSecureBootReadiness = defineOperation({
+  name: "pool.getGuestSecureBootReadiness",
+  summary:
+    "Return whether Secure Boot works in VMs of a pool: ready, ready_no_dbx, setup_mode, certs_incomplete or not_ready, as XAPI reports it.",
+  params: Type.Object({
+    id: idOf("a pool"),
+    forceRefresh: Type.Optional(
+      Type.Boolean({
+        description: "Accepted and ignored: XAPI is asked each time.",
+      }),
+    ),
+  }),
+  result: Type.String(),
+  permission: onId("read", "pool"),
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    return String(
+      await xapi.call("pool.get_guest_secureboot_readiness", [ref]),
+    );
+  },
+});
+
 function toEntry(value: boolean | undefined): string | null | undefined {
   if (value === undefined) return undefined;
   return value ? "true" : null;
@@ -135,4 +157,5 @@ export const poolSettingsOperations = [
   poolSet,
   poolSetDefaultSr,
   poolGetLicenseState,
+  poolGetGuestSecureBootReadiness,
 ];

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Server } from "@xo-server/store";
 import { Type } from "typebox";
+import { memberAddresses } from "../../pools/member-addresses.js";
 import { namedPools } from "../../pools/named-pools.js";
 import {
   defineOperation,
@@ -86,15 +87,18 @@ async function list({
   services,
 }: Pick<OperationContext, "services">): Promise<PublicServer[]> {
   const named = await namedPools(services);
+  const members = await memberAddresses(services);
   return toPublicServers({
     servers: [...services.store.servers.list()],
     pools: services.pools.list(),
     isDemo: (id) => services.demoPools.has(id),
     problemOf: (id) => services.storedPools.problemOf(id),
-  }).map((server) => ({
-    ...server,
-    ...(server.status === "connected" ? named.get(server.id) : {}),
-  }));
+  }).map((server) => {
+    const pool = named.get(server.id);
+    if (server.status !== "connected" || pool === undefined) return server;
+    const poolMembersAddresses = [...(members.get(pool.poolId) ?? [])];
+    return { ...server, ...pool, poolMembersAddresses };
+  });
 }
 
 const serverGetAll = defineOperation({

@@ -63,6 +63,7 @@ function describeInput(operation: RestOperation): Json {
           schema: schemas[name],
         })),
         ...(isList(operation) ? listParameters : []),
+        ...(rest.hasLines === true ? [linesParameter] : []),
       ],
     };
   return {
@@ -112,6 +113,13 @@ const bytes: Json = {
       schema: { type: "string", format: "binary" },
     },
   },
+};
+
+const linesParameter: Json = {
+  name: "ndjson",
+  in: "query",
+  description: "Each member of the result as one line of JSON.",
+  schema: { type: "boolean" },
 };
 
 const syncParameter: Json = {

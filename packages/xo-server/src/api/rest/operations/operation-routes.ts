@@ -21,6 +21,7 @@ import {
   queryOf,
   type RestExchange,
 } from "../routing/rest-request.js";
+import { readBoolean } from "../routing/query-values.js";
 import { toHref } from "../routing/rest-path.js";
 import type { RouteHandler, RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
@@ -65,12 +66,15 @@ async function answer(
   const query = queryOf(request);
   // Validated before the operation runs.
   const list = isList(operation) ? readListQuery(query) : undefined;
+  const isLines =
+    operation.rest.hasLines === true && readBoolean(query, "ndjson");
   const { params } = await readOperationRequest(operation, parts, request);
   const result = await parts.dispatcher
     .call(operation.name, params, callerOf(request).context)
     .catch((error: unknown) => {
       throw toInputError(error, operation, query);
     });
+  if (isLines) return sendLines(reply, result as object);
   if (list === undefined || !Array.isArray(result))
     return send(reply, operation.rest, result);
   const noun = collectionNameOf(operation.rest);
@@ -85,6 +89,14 @@ async function answer(
   // Objects without a route of their own are sent with all fields.
   const fields = isLinked ? list.fields : "*";
   return sendList(reply, readObjects(objects, href, list), { ...list, fields });
+}
+
+/** Clients merge the lines, which are objects with one member each. */
+function sendLines(reply: FastifyReply, result: object): FastifyReply {
+  const lines = Object.entries(result).map(
+    ([key, value]) => `${JSON.stringify({ [key]: value as unknown })}\n`,
+  );
+  return reply.type("application/x-ndjson").send(lines.join(""));
 }
 
 function send(
