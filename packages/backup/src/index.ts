@@ -9,6 +9,7 @@ export type { DiskStatistics, Manifest } from "./format/manifest.js";
 export type { Anchor } from "./log/repository-log.js";
 export type { BackupReference } from "./log/repository-state.js";
 export type { NbdServer } from "./nbd/nbd-server.js";
+export { FramedStream } from "./net/framed-stream.js";
 export type { HttpEndpoint } from "./net/http-endpoint.js";
 export type { TlsTrust } from "./net/tls-trust.js";
 export { DiskReader } from "./read/disk-reader.js";

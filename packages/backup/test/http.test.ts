@@ -1,12 +1,15 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import {
+  createServer as createWebServer,
+  type RequestListener,
+} from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { mkdtemp, rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
-import type { HttpEndpoint } from "../src/index.js";
+import { FramedStream, type HttpEndpoint } from "../src/index.js";
 import { openSources } from "../src/source/open-sources.js";
 import type { DiskSource } from "../src/source/disk-source.js";
 import type { BlockStream } from "../src/write/block-source.js";
@@ -25,7 +28,9 @@ async function serve(
   handle: RequestListener,
   tls?: { key: string; cert: string },
 ): Promise<string> {
-  const server = tls ? createSecureServer(tls, handle) : createServer(handle);
+  const server = tls
+    ? createSecureServer(tls, handle)
+    : createWebServer(handle);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => {
@@ -63,29 +68,62 @@ t.test("a download has the headers and all bytes", async (t) => {
   await rejectsSafely(t, download({ url }), "transfer-failed", /status 401/);
 });
 
+/** A Unix socket to a server with TLS. @param isCut its process is killed when it has passed 2 MiB on */
+async function listenLocally(t: Test, port: number, { isCut = false } = {}) {
+  const socketPath = join(await mkdtemp(join(tmpdir(), "http-")), "socket");
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const framed = new FramedStream(client);
+    const to = connect(port, "127.0.0.1");
+    for (const one of [framed, to]) one.on("error", () => undefined);
+    framed.pipe(to);
+    if (!isCut) to.pipe(framed);
+    let left = 2 * MIB;
+    to.on("data", (bytes: Buffer) => {
+      if (!isCut || left <= 0) return;
+      framed.write(bytes);
+      left -= bytes.length;
+      // The kernel sends what was written before it closes the connection.
+      if (left <= 0) setImmediate(() => client.end());
+    });
+  }).listen(socketPath);
+  await once(server, "listening");
+  t.teardown(async () => {
+    server.close();
+    await rm(dirname(socketPath), { recursive: true });
+  });
+  return socketPath;
+}
+
 t.test(
   "through a socket, the host of the URL is not connected, and its certificate is verified",
   async (t) => {
     const pair = makeLoopbackCertificate();
-    const server = createSecureServer(pair, (request, response) => {
-      if (request.headers.host !== "host.invalid:444")
-        response.statusCode = 400;
-      response.end(content);
-    });
-    const socketPath = join(await mkdtemp(join(tmpdir(), "http-")), "socket");
-    server.listen(socketPath);
-    await once(server, "listening");
-    t.teardown(async () => {
-      server.closeAllConnections();
-      server.close();
-      await rm(dirname(socketPath), { recursive: true });
-    });
+    const local = await serve(
+      t,
+      (request, response) => {
+        if (request.headers.host !== "host.invalid:444")
+          response.statusCode = 400;
+        response.useChunkedEncodingByDefault = false;
+        response.setHeader("connection", "close");
+        response.end(content);
+      },
+      pair,
+    );
+    const port = Number(new URL(local).port);
+    const socketPath = await listenLocally(t, port);
     const url = `https://host.invalid:444/export${secret}`;
     const tls = { certificates: pair.cert };
     t.ok((await download({ url, tls, socketPath })).equals(content));
     const other = { certificates: makeLoopbackCertificate().cert };
     const untrusted = download({ url, tls: other, socketPath });
     await rejectsSafely(t, untrusted, "untrusted", /^host\.invalid:444: /);
+    const cut = await listenLocally(t, port, { isCut: true });
+    await rejectsSafely(
+      t,
+      download({ url, tls, socketPath: cut }),
+      "transfer-failed",
+      /closed before its end/,
+    );
   },
 );
 

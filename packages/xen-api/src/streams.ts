@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
@@ -284,7 +285,7 @@ export class Streams {
       mayEnd: () => method !== "PUT",
     });
     // Also for TLS: keystrokes of a console must not wait for the previous acknowledgement.
-    socket.setNoDelay(true);
+    if (socket instanceof Socket) socket.setNoDelay(true);
     const onAbort = () => {
       socket.destroy();
     };

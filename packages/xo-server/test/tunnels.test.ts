@@ -1,145 +1,25 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
-import { request } from "node:http";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { XoError } from "@xo-server/model";
+import type { Duplex } from "node:stream";
+import { FramedStream } from "@xo-server/backup";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
-import t, { type Test } from "tap";
-import type { Peer } from "../src/cluster/membership.js";
-import { TunnelClient } from "../src/tunnels/tunnel-client.js";
+import { connect, createServer, type AddressInfo } from "node:net";
+import t from "tap";
+import { TUNNEL_PROTOCOL } from "../src/tunnels/tunnel-messages.js";
+import { IDLE_MS, MAX_TUNNELS } from "../src/tunnels/tunnel-server.js";
+import { addOther, addServer, until } from "./peer-servers.js";
 import {
-  TUNNEL_PATH,
-  TUNNEL_PROTOCOL,
-  TunnelMessages,
-} from "../src/tunnels/tunnel-messages.js";
-import {
-  IDLE_MS,
-  MAX_TUNNELS,
-  TunnelServer,
-} from "../src/tunnels/tunnel-server.js";
-import { FakeClock } from "./fake-clock.js";
-import {
-  addOther,
-  addServer,
-  createPeers,
-  startPeerServer,
-  until,
-} from "./peer-servers.js";
-
-const never = new AbortController().signal;
-const MEMBER = "https://192.0.2.1";
-
-async function createCluster(t: Test, key?: string) {
-  const peers = await createPeers(t, { key, level: "debug" });
-  return { ...peers, messages: new TunnelMessages(peers.store, peers.clock) };
-}
-
-type Cluster = Awaited<ReturnType<typeof createCluster>>;
-
-/** A member of a pool that returns what it receives. @param greeting is sent first */
-async function startMember(t: Test, greeting = "") {
-  const sockets: Socket[] = [];
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.push(socket);
-    socket.on("error", () => undefined);
-    socket.write(greeting);
-    socket.pipe(socket);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, sockets };
-}
-
-/** A server that reaches the pool "p". */
-async function addHelper(
-  t: Test,
-  cluster: Cluster,
-  { port }: { readonly port: number | undefined },
-  more: Pick<Parameters<typeof startPeerServer>[2], "tls"> = {},
-) {
-  const { clock, logger, messages, servers } = cluster;
-  const name = `xo${servers.length + 2}`;
-  const requested: string[] = [];
-  const openMember = async (member: string) => {
-    requested.push(member);
-    if (port === undefined)
-      throw new XoError("UNSUPPORTED", { what: "it", reason: "no member" });
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    await once(socket, "connect");
-    return socket;
-  };
-  const tunnels = new TunnelServer({
-    messages,
-    self: { owner: name, instance: `1 ${name}` },
-    xapiOf(id) {
-      if (id === "p") return { openMember, label: "root@pool" };
-      throw new XoError("NOT_CONNECTED", { pool: id });
-    },
-    clock,
-    wallClock: clock,
-    logger,
-  });
-  const web = await startPeerServer(t, cluster, { tunnels, ...more });
-  const peer = addServer(cluster, `127.0.0.1:${web.port}`, {
-    fingerprint: more.tls?.fingerprint,
-  });
-  const seal = (change: object = {}) =>
-    messages.sealRequest({
-      poolId: "p",
-      member: MEMBER,
-      from: "xo1",
-      to: peer.instance,
-      ...change,
-    }).sealed;
-  /** @returns status of the response to a request for a tunnel */
-  const send = async (sealed: string): Promise<number> => {
-    const sent = request(`http://127.0.0.1:${web.port}${TUNNEL_PATH}`, {
-      headers: {
-        connection: "upgrade",
-        upgrade: TUNNEL_PROTOCOL,
-        authorization: `Bearer ${sealed}`,
-      },
-    });
-    sent.end();
-    return new Promise((resolve, reject) => {
-      sent.on("error", reject);
-      sent.on("response", (response) => {
-        response.resume();
-        resolve(response.statusCode!);
-      });
-      sent.on("upgrade", (response, socket) => {
-        socket.destroy();
-        resolve(response.statusCode!);
-      });
-    });
-  };
-  return { tunnels, web, peer, seal, send, requested };
-}
-
-/** The server xo1, which does not reach the pool. */
-function createClient({ messages, logger, servers }: Cluster) {
-  // Its clock is that of its own timers.
-  const clock = new FakeClock();
-  const client = new TunnelClient({
-    messages,
-    self: { owner: "xo1", instance: "1 xo1" },
-    peers: () => servers as Peer[],
-    clock,
-    logger,
-  });
-  t.teardown(() => client.stop());
-  return { client, clock, route: client.routeOf("p") };
-}
-
-async function read(socket: Socket): Promise<string> {
-  const [chunk] = (await once(socket, "data")) as [Buffer];
-  return chunk.toString();
-}
+  never,
+  MEMBER,
+  createCluster,
+  startMember,
+  addHelper,
+  createClient,
+  read,
+  closed,
+} from "./tunnel-servers.js";
 
 t.test("bytes pass between a server and a member", async (t) => {
   const cluster = await createCluster(t);
@@ -197,7 +77,7 @@ t.test(
       nbd,
       "one socket for all disks of an NBD server",
     );
-    const disk = connect(nbd);
+    const disk = new FramedStream(connect(nbd));
     disk.write("x");
     await read(disk);
     disk.destroy();
@@ -208,7 +88,7 @@ t.test(
     );
 
     for (const text of ["abc", "def"]) {
-      const socket = connect({ path, allowHalfOpen: true });
+      const socket = new FramedStream(connect({ path, allowHalfOpen: true }));
       socket.write(text);
       t.equal(await read(socket), text);
       const ended = once(socket, "end");
@@ -220,12 +100,12 @@ t.test(
 
     const refused = connect(await other.listen(MEMBER));
     await once(refused, "close");
-    const open = connect(path);
+    const open = new FramedStream(connect(path));
     open.write("x");
     await read(open);
-    const closed = once(open, "close");
+    const ended = closed(open);
     await client.stop();
-    await closed;
+    t.match(await ended, { message: /closed before its end/ });
     await t.rejects(stat(dirname(path)), { code: "ENOENT" });
   },
 );
@@ -362,13 +242,13 @@ t.test("idle tunnels are closed, others are not", async (t) => {
   const used = await route.connect(MEMBER, never);
   idle.socket.resume();
   await until(() => helper.tunnels.figures.open === 2);
-  const closed = once(idle.socket, "close");
+  const ended = closed(idle.socket);
   for (let i = 0; i < 2; i++) {
     used.socket.write("x");
     await read(used.socket);
     cluster.clock.pass(IDLE_MS);
   }
-  await closed;
+  await ended;
   t.equal(helper.tunnels.figures.open, 1);
   used.socket.destroy();
 });
@@ -379,9 +259,9 @@ t.test("a server that stops ends its tunnels", async (t) => {
   const { route } = createClient(cluster);
   const { socket } = await route.connect(MEMBER, never);
   socket.resume();
-  const closed = once(socket, "close");
+  const ended = closed(socket);
   await helper.web.stop();
-  await closed;
+  t.match(await ended, { message: /closed before its end/ });
   t.equal(helper.tunnels.figures.open, 0);
 });
 
@@ -389,7 +269,7 @@ t.test("the number of tunnels is limited", async (t) => {
   const cluster = await createCluster(t);
   const helper = await addHelper(t, cluster, await startMember(t));
   const { route } = createClient(cluster);
-  const all: Socket[] = [];
+  const all: Duplex[] = [];
   for (let i = 0; i < MAX_TUNNELS; i++)
     all.push((await route.connect(MEMBER, never)).socket);
   await t.rejects(route.connect(MEMBER, never), { message: /tunnels/ });

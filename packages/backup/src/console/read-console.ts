@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { RepositoryError } from "../errors.js";
 import { dial, nameOf, type Address } from "../net/dial.js";
 import { parseUrl } from "../net/http-client.js";
@@ -78,7 +78,7 @@ export async function readConsole(
 
 /** Sends the request; the bytes that follow the response are the console's. */
 async function connect(
-  socket: Socket,
+  socket: Duplex,
   reader: SocketReader,
   request: {
     readonly address: Address;

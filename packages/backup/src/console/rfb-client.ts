@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { RepositoryError } from "../errors.js";
 import { SocketReader } from "../net/socket-reader.js";
 import {
@@ -20,11 +20,11 @@ const MAX_MESSAGES = 10_000;
 
 /** Reads the screen of a server once, over RFB (RFC 6143) without authentication. */
 export class RfbClient {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #reader: SocketReader;
 
   /** @param reader of the same socket */
-  constructor(socket: Socket, reader: SocketReader) {
+  constructor(socket: Duplex, reader: SocketReader) {
     this.#socket = socket;
     this.#reader = reader;
   }

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { RepositoryError } from "../errors.js";
 import { dial, nameOf } from "../net/dial.js";
 import { SocketReader } from "../net/socket-reader.js";
@@ -52,7 +52,7 @@ export class NbdConnection {
   readonly server: NbdServer;
   readonly negotiated: NegotiatedExport;
   readonly #name: string;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #reader: SocketReader;
   readonly #pending = new Map<bigint, PendingRequest>();
   readonly #stallMs: number;

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { RepositoryError } from "../errors.js";
 import { startTls, type Address } from "../net/dial.js";
 import { SocketReader } from "../net/socket-reader.js";
@@ -21,7 +21,7 @@ import {
 
 /** What server and client agreed on. */
 export interface NegotiatedExport {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   /** Bytes of the export. */
   readonly size: number;
   readonly isStructured: boolean;
@@ -51,7 +51,7 @@ interface OptionAnswer {
  * @throws RepositoryError `untrusted`, `transfer-failed`, `source-invalid`
  */
 export async function negotiate(
-  plain: Socket,
+  plain: Duplex,
   options: {
     readonly address: Address;
     readonly tls: TlsTrust | undefined;
@@ -88,10 +88,10 @@ export async function negotiate(
 type ExportInfo = Pick<NegotiatedExport, "size" | "maxRead" | "minRead">;
 
 class Handshake {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #reader: SocketReader;
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     this.#reader = new SocketReader(socket);
   }

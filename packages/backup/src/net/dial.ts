@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTcp, isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import {
   checkServerIdentity,
   connect as connectTls,
   type TLSSocket,
 } from "node:tls";
 import { RepositoryError } from "../errors.js";
+import { FramedStream } from "./framed-stream.js";
 import type { TlsTrust } from "./tls-trust.js";
 
 const CONNECT_MS = 20_000;
@@ -13,7 +15,7 @@ const CONNECT_MS = 20_000;
 export interface Address {
   readonly host: string;
   readonly port: number;
-  /** Path of a Unix socket that is connected instead; host and port are those at its other end. */
+  /** Path of a Unix socket that is connected instead, as a FramedStream; host and port are those at its other end. */
   readonly socketPath?: string | undefined;
 }
 
@@ -25,13 +27,15 @@ export async function dial(
   address: Address,
   tls: TlsTrust | undefined,
   timeoutMs = CONNECT_MS,
-): Promise<Socket> {
+): Promise<Duplex> {
   const { host, port, socketPath } = address;
-  const socket =
+  const connected =
     socketPath === undefined
       ? connectTcp({ host, port, noDelay: true })
       : connectTcp({ path: socketPath });
-  await established(socket, "connect", { address, timeoutMs });
+  await established(connected, "connect", { address, timeoutMs });
+  const socket =
+    socketPath === undefined ? connected : new FramedStream(connected);
   // While no reader is attached: the next one sees that it is destroyed.
   socket.on("error", () => undefined);
   return tls === undefined
@@ -44,7 +48,7 @@ export async function dial(
  * @throws RepositoryError `transfer-failed`, `untrusted`
  */
 export async function startTls(
-  socket: Socket,
+  socket: Duplex,
   options: { address: Address; trust: TlsTrust; timeoutMs?: number },
 ): Promise<TLSSocket> {
   const { address, trust, timeoutMs = CONNECT_MS } = options;
@@ -57,6 +61,8 @@ export async function startTls(
     // Verified below, so that every reason becomes the same kind of error.
     rejectUnauthorized: false,
   });
+  // Otherwise the end of a connection that was cut is that of what was received.
+  socket.once("error", (error) => secure.destroy(error));
   await established(secure, "secureConnect", { address, timeoutMs });
   secure.on("error", () => undefined);
   const problem = problemOf(secure, trust);
@@ -112,7 +118,7 @@ function fingerprintOf(der: Buffer): string {
 
 /** Waits for an event of a socket that is connecting. */
 function established(
-  socket: Socket,
+  socket: Duplex,
   event: "connect" | "secureConnect",
   { address, timeoutMs }: { address: Address; timeoutMs: number },
 ): Promise<void> {

@@ -286,8 +286,16 @@ class TrustedAgent extends Agent {
 
 function responseOf(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    sent.once("response", resolve);
-    sent.on("error", reject);
+    let begun: IncomingMessage | undefined;
+    sent.once("response", (response) => {
+      begun = response;
+      resolve(response);
+    });
+    sent.on("error", (error) => {
+      // Otherwise Node.js ends a body without a length as if it were complete.
+      begun?.destroy(error);
+      reject(error);
+    });
     sent.once("close", () => reject(new ClosedEarly()));
   });
 }

@@ -6,7 +6,7 @@ export interface HttpEndpoint {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly tls?: TlsTrust;
-  /** Path of a Unix socket through which the server is reached; absent: by the URL. */
+  /** Path of a Unix socket through which the server is reached, as a FramedStream; absent: by the URL. */
   readonly socketPath?: string;
   /** Milliseconds without a single byte before a transfer fails; default 60,000. */
   readonly stallMs?: number;

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { copyBytes } from "../copy-bytes.js";
 
 /** Bytes that wait for a reader before the socket is paused. */
@@ -6,7 +6,7 @@ const MAX_QUEUED = 256 * 1024;
 
 /** Reads exact numbers of bytes from a socket; one read at a time. */
 export class SocketReader {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   #queue: Buffer[] = [];
   #queued = 0;
   #isPaused = false;
@@ -19,7 +19,7 @@ export class SocketReader {
   readonly #onClose = (): void =>
     this.fail(new Error("the connection was closed"));
 
-  constructor(socket: Socket, onBytes: () => void = () => undefined) {
+  constructor(socket: Duplex, onBytes: () => void = () => undefined) {
     this.#socket = socket;
     this.#onBytes = onBytes;
     socket.on("data", this.#onData);

@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { XoError } from "@xo-server/model";
 import { addressName, type Address } from "./address.js";
 import { BodyReader, type BodySink } from "./body-reader.js";
@@ -43,7 +43,7 @@ const scratch = new Uint8Array(MAX_HEAD_BYTES);
  */
 export class Connection {
   readonly #name: string;
-  #socket: Socket | undefined;
+  #socket: Duplex | undefined;
   #running: RunningExchange | undefined;
   #headBytes: Uint8Array = new Uint8Array(0);
   #isInSink = false;
@@ -146,7 +146,7 @@ export class Connection {
     running?.reject(reason ?? this.#connectionLost("closed"));
   }
 
-  #attach(socket: Socket, readsDirectly: boolean): void {
+  #attach(socket: Duplex, readsDirectly: boolean): void {
     this.#socket = socket;
     socket.on("error", (error) => {
       this.#fail(networkError(this.#name, error));

@@ -13,6 +13,7 @@ import {
 import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { addressName, type Address } from "./address.js";
+import type { MemberSocket } from "./indirect-route.js";
 import { networkError } from "./network-error.js";
 import type { ProxyAddress } from "./proxy.js";
 import { openTunnel } from "./proxy.js";
@@ -27,7 +28,7 @@ export interface DialOptions {
 }
 
 export interface DialedSocket {
-  readonly socket: Socket;
+  readonly socket: MemberSocket;
   /** Bytes go to `onread`; otherwise the socket emits `data`. */
   readonly usesOnread: boolean;
   /** Absent: not TLS, or none was shown. */
@@ -136,7 +137,7 @@ async function openTunnelInTime(
  * @throws XoError CONNECTION_LOST, CONNECTION_TIMEOUT, TLS_*, ABORTED
  */
 export async function startTls(
-  tunnel: Socket,
+  tunnel: MemberSocket,
   address: Address,
   options: DialOptions,
   signal: AbortSignal | undefined,
@@ -147,6 +148,8 @@ export async function startTls(
     socket: tunnel,
   });
   socket.once("close", () => tunnel.destroy());
+  // Otherwise the end of a connection that was cut is that of what was received.
+  tunnel.once("error", (error) => socket.destroy(error));
   await waitUntilConnected(socket, addressName(address), options, signal);
   const shown = verifyCertificate(socket, address, options.verifier);
   return { socket, usesOnread: false, ...shown };

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { pause, type Logger } from "@xo-server/kit";
 import { XoError, type ErrorCode } from "@xo-server/model";
 import { addressName, addressUrl, type Address } from "./address.js";
@@ -10,7 +9,7 @@ import {
   type DialOptions,
 } from "./dial.js";
 import { raceWays, type RaceResult } from "./dial-race.js";
-import type { IndirectRoute } from "./indirect-route.js";
+import type { IndirectRoute, MemberSocket } from "./indirect-route.js";
 
 /** A direct connection that is not established within this time, in ms, is also attempted indirectly. */
 const HEAD_START_MS = 1_000;
@@ -53,7 +52,7 @@ interface OpenSocket extends Pick<DialExtra, "mayEnd"> {
  */
 export class MemberPath {
   readonly #options: MemberPathOptions;
-  readonly #sockets = new Map<Socket, OpenSocket>();
+  readonly #sockets = new Map<MemberSocket, OpenSocket>();
   #state: "direct" | "doubtful" | "indirect" = "direct";
   /** Of the last indirect connection. */
   #via: string | undefined;
@@ -226,6 +225,6 @@ function isPathFailure(error: unknown): boolean {
 }
 
 /** Bytes that have passed, as far as known here. */
-function progressOf(socket: Socket): number {
+function progressOf(socket: MemberSocket): number {
   return socket.bytesRead + socket.bytesWritten - socket.writableLength;
 }

@@ -66,6 +66,7 @@ export function upgradeAtPeer(
       const { response, head } = await upgraded(sent);
       // The other end may be the first to send in the new protocol, and its bytes come with the response.
       if (head.length > 0) socket.unshift(head);
+      socket.setNoDelay(true);
       // Node.js has detached the socket from the request: nothing listens for its errors.
       socket.on("error", () => undefined);
       return { socket, headers: response.headers };

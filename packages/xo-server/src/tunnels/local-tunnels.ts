@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FramedStream } from "@xo-server/backup";
 import type { IndirectConnection } from "@xo-server/xen-api";
 import type { Logger } from "../log/logger.js";
 import { Tunnel } from "./tunnel.js";
@@ -102,7 +103,7 @@ export class LocalTunnels {
     });
     try {
       const { socket } = await this.#options.connect(target, closed.signal);
-      new Tunnel(socket, client, Buffer.alloc(0));
+      new Tunnel(socket, new FramedStream(client));
     } catch (error) {
       // The process gets no reason: it reports a connection that was closed.
       this.#options.logger.debug(

@@ -1,3 +1,4 @@
+import { FramedStream } from "@xo-server/backup";
 import { pause, type MonotonicClock } from "@xo-server/kit";
 import type { LeaseOwner } from "@xo-server/store";
 import type { IndirectConnection, IndirectRoute } from "@xo-server/xen-api";
@@ -142,6 +143,7 @@ export class TunnelClient {
     const { answerId, sealed } = messages.sealRequest({
       poolId,
       member,
+      isFramed: true,
       from: self.owner,
       to: peer.instance,
     });
@@ -153,11 +155,16 @@ export class TunnelClient {
         TUNNEL_PROTOCOL,
       );
       const header = String(headers[TUNNEL_HEADER] ?? "");
-      if (messages.openAnswer(header, answerId)?.member !== member) {
+      const answer = messages.openAnswer(header, answerId);
+      if (answer?.member !== member) {
         socket.destroy();
         throw new Error("its answer is not authentic");
       }
-      return { socket, via: peer.name };
+      if (answer.isFramed !== true) return { socket, via: peer.name };
+      const framed = new FramedStream(socket);
+      // Until something listens, and after it has ended.
+      framed.on("error", () => undefined);
+      return { socket: framed, via: peer.name };
     } catch (error) {
       const { message } = error as Error;
       if (!signal.aborted)

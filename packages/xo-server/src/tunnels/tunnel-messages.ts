@@ -11,11 +11,15 @@ export interface TunnelRequest extends PeerRequestBase {
   readonly poolId: string;
   /** URL of a member of the pool. */
   readonly member: string;
+  /** Whether the tunnel may be a FramedStream. Servers of version 0.3.0 do not know it. */
+  readonly isFramed?: boolean;
 }
 
 interface TunnelAnswer {
   /** That of the request. */
   readonly member: string;
+  /** Whether the tunnel is a FramedStream; absent: a server of version 0.3.0, the end of whose process looks as that of the member. */
+  readonly isFramed?: boolean;
 }
 
 /** Requests for tunnels to members of a pool, and their answers. */

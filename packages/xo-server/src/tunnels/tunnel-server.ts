@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { FramedStream } from "@xo-server/backup";
 import type { MonotonicClock, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { LeaseOwner } from "@xo-server/store";
@@ -93,11 +94,14 @@ export class TunnelServer {
     try {
       const member = await this.#connect(request);
       const { messages } = this.#options;
-      const content = { member: request.member };
+      const isFramed = request.isFramed === true;
+      const content = { member: request.member, isFramed };
       return {
         answer: messages.sealAnswer(content, request.answerId),
         attach: (socket, head) => {
-          this.#attach(new Tunnel(member, socket, head), request);
+          if (head.length > 0) socket.unshift(head);
+          const client = isFramed ? new FramedStream(socket) : socket;
+          this.#attach(new Tunnel(member, client), request);
         },
         drop: () => member.destroy(),
       };

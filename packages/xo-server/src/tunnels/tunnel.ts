@@ -1,9 +1,11 @@
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { IndirectConnection } from "@xo-server/xen-api";
+
+type MemberSocket = IndirectConnection["socket"];
 
 /** Passes bytes between a member of a pool and another server, with back-pressure. */
 export class Tunnel {
-  readonly #member: Socket;
+  readonly #member: MemberSocket;
   readonly #client: Duplex;
   /** At the last check. */
   #checkedBytes = 0;
@@ -13,19 +15,12 @@ export class Tunnel {
   /**
    * @param member no byte has been read
    * @param client of the other server, after the answer
-   * @param head bytes that it has sent already
    */
-  constructor(member: Socket, client: Duplex, head: Buffer) {
+  constructor(member: MemberSocket, client: Duplex) {
     this.#member = member;
     this.#client = client;
-    for (const socket of [member, client]) {
-      // Each error is followed by `close`.
-      socket.on("error", () => undefined);
-      socket.once("close", () => {
-        this.close();
-      });
-    }
-    if (head.length > 0) member.write(head);
+    this.#closeAfter(member, client);
+    this.#closeAfter(client, member);
     // The end of one direction is passed on: it ends uploads of unknown length.
     member.pipe(client);
     client.pipe(member);
@@ -48,5 +43,16 @@ export class Tunnel {
     const { onClose } = this;
     this.onClose = undefined;
     onClose?.();
+  }
+
+  #closeAfter(socket: Duplex, other: Duplex): void {
+    // Each error is followed by `close`.
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      // What was received before a proper end is passed on first.
+      const isPassing = socket.readableEnded && !other.writableFinished;
+      if (!isPassing || other.destroyed) this.close();
+      else other.once("finish", () => this.close());
+    });
   }
 }
