@@ -92,12 +92,16 @@ export class ConnectionPool {
     this.#idle.delete(name);
   }
 
-  /** Closes all connections to a host; calls in progress reject with `reason`. */
-  leave(address: Address, reason: Error): void {
+  /**
+   * Closes connections to a host; calls in progress reject with `reason`.
+   * @param calls `repeatable`: connections of other calls stay open
+   */
+  leave(address: Address, calls: "repeatable" | "all", reason: Error): void {
     this.dropIdle(address);
     const name = addressName(address);
     for (const [connection, host] of this.#open) {
-      if (host !== name) continue;
+      const stays = calls === "repeatable" && !connection.isRepeatable;
+      if (host !== name || stays) continue;
       this.#open.delete(connection);
       connection.destroy(reason);
     }

@@ -68,7 +68,7 @@ export class Connection {
     const connection = new Connection(addressName(address));
     const { socket, usesOnread, via } = await dialer.dial(address, {
       signal,
-      mayEnd: () => connection.#running?.isIdempotent !== false,
+      mayEnd: () => connection.isRepeatable,
       onread: {
         buffer: () => connection.#buffer(),
         callback: (length, bytes) => connection.#onBytes(bytes, length),
@@ -87,6 +87,11 @@ export class Connection {
   /** Can the connection run another exchange? */
   get isReusable(): boolean {
     return this.#isReusable && this.#running === undefined;
+  }
+
+  /** Is nothing lost that may not be sent again if the connection ends? */
+  get isRepeatable(): boolean {
+    return this.#running?.isIdempotent !== false;
   }
 
   /** Bytes of the current (or last) answer that have arrived, head included. */

@@ -12,7 +12,7 @@ const GRACE_MS = 2_000;
 
 /**
  * Ends calls to a coordinator that the session no longer uses, because it may never
- * answer them.
+ * answer them: those that may be repeated at once.
  */
 export class FormerCoordinator {
   #current: Address | undefined;
@@ -25,14 +25,15 @@ export class FormerCoordinator {
     const left = this.#current;
     this.#current = address;
     if (left === undefined || isSame(left, address)) return;
+    const reason = "another host is the coordinator";
+    const name = addressName(left);
+    // Not CONNECTION_LOST: a reused connection that was closed is replaced by one to the same host.
+    const error = new XoError("UNREACHABLE", { address: name, reason });
+    connections.leave(left, "repeatable", error);
     void pause(clock, GRACE_MS, closing.signal).then(() => {
       const now = session.current?.address;
       if (now === undefined || isSame(now, left)) return;
-      const reason = "another host is the coordinator";
-      const name = addressName(left);
-      // Not CONNECTION_LOST: a reused connection that was closed is replaced by one to the same host.
-      const error = new XoError("UNREACHABLE", { address: name, reason });
-      connections.leave(left, error);
+      connections.leave(left, "all", error);
     });
   }
 }
