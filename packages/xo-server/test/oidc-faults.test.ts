@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import {
+  createHmac,
   createPublicKey,
   createSign,
   generateKeyPairSync,
@@ -36,13 +37,19 @@ function signedToken(key: KeyObject, kid: string, claims: object): string {
   return `${text}.${signature.toString("base64url")}`;
 }
 
+type Claims = Readonly<Record<string, unknown>>;
+
+/** The ID token of the provider. */
+type Issue = (key: KeyObject, kid: string, claims: Claims) => string;
+
 type Fault = (response: ServerResponse) => void;
 
 /** A provider written by hand, whose answers can be replaced by path. */
 async function startProvider(t: Test) {
   const faults = new Map<string, Fault>();
   const requests: string[] = [];
-  const state = { key: newKey(), kid: "k1", nonce: "" };
+  const issue: Issue = signedToken;
+  const state = { key: newKey(), kid: "k1", nonce: "", issue };
   const server = createServer((request, response) => {
     const path = request.url!.split("?")[0]!;
     requests.push(path);
@@ -89,7 +96,7 @@ async function startProvider(t: Test) {
       return {
         access_token: "access",
         token_type: "Bearer",
-        id_token: signedToken(state.key, state.kid, {
+        id_token: state.issue(state.key, state.kid, {
           iss: issuer,
           sub: "ada",
           aud: "xo-server",
@@ -195,4 +202,80 @@ t.test("a provider may change its keys", async (t) => {
   const { status } = await signIn();
   t.ok([302, 503].includes(status), String(status));
   t.equal((await signIn()).status, 302);
+});
+
+/** A token with a header that someone else has chosen, and the signature for it. */
+const tokenWith = (
+  header: object,
+  claims: Claims,
+  sign: (text: string) => Buffer,
+): string => {
+  const text = `${encode(header)}.${encode(claims)}`;
+  return `${text}.${sign(text).toString("base64url")}`;
+};
+
+/** Signed as they should be, with other claims. */
+const claiming =
+  (changed: (claims: Claims) => object): Issue =>
+  (key, kid, claims) =>
+    signedToken(key, kid, { ...claims, ...changed(claims) });
+
+const hmac = (secret: string) => (text: string) =>
+  createHmac("sha256", secret).update(text).digest();
+
+/** Tokens of somebody who can change the response, or of the provider for another purpose. */
+const forgedTokens: Readonly<Record<string, Issue>> = {
+  "without a signature": (_key, kid, claims) =>
+    tokenWith({ alg: "none", kid }, claims, () => Buffer.alloc(0)),
+  "signed with the secret of the client": (_key, kid, claims) =>
+    tokenWith({ alg: "HS256", kid }, claims, hmac(CLIENT_SECRET)),
+  "signed with the public key as a secret": (key, kid, claims) => {
+    const pem = createPublicKey(key).export({ type: "spki", format: "pem" });
+    return tokenWith({ alg: "HS256", kid }, claims, hmac(String(pem)));
+  },
+  "signed with a key of its own header": (_key, kid, claims) => {
+    const own = newKey();
+    const jwk = createPublicKey(own).export({ format: "jwk" });
+    return tokenWith({ alg: "ES256", kid, jwk }, claims, (text) =>
+      createSign("sha256")
+        .update(text)
+        .sign({ key: own, dsaEncoding: "ieee-p1363" }),
+    );
+  },
+  "signed with another key": (_key, kid, claims) =>
+    signedToken(newKey(), kid, claims),
+  "changed after it was signed": (key, kid, claims) => {
+    const [head, , signature] = signedToken(key, kid, claims).split(".");
+    return `${head}.${encode({ ...claims, sub: "root" })}.${signature}`;
+  },
+  "of another issuer": claiming(() => ({ iss: "https://id.example.net" })),
+  "for another client": claiming(() => ({ aud: "another" })),
+  "for two clients, issued to another one": claiming(() => ({
+    aud: ["xo-server", "another"],
+    azp: "another",
+  })),
+  "of another sign-in": claiming(() => ({ nonce: "another" })),
+  "of no sign-in": claiming(() => ({ nonce: undefined })),
+  expired: claiming(({ iat }) => ({
+    iat: Number(iat) - 7200,
+    exp: Number(iat) - 3600,
+  })),
+  "without an end": claiming(() => ({ exp: undefined })),
+  "without a subject": claiming(() => ({ sub: undefined })),
+};
+
+t.test("forged and foreign ID tokens are refused", LIMIT, async (t) => {
+  const { state, signIn, begin } = await setUp(t);
+  t.equal((await signIn()).status, 302, "as it should be");
+  for (const [name, issue] of Object.entries(forgedTokens)) {
+    Object.assign(state, { issue });
+    const answer = await signIn();
+    t.equal(answer.status, 403, name);
+    t.notMatch(answer.headers.getSetCookie().join(), /authenticationToken/);
+  }
+  Object.assign(state, { issue: signedToken });
+  const browser = new Browser();
+  const callback = `${await begin(browser)}&iss=https://id.example.net`;
+  t.equal((await browser.get(callback)).status, 403, "of another provider");
+  t.equal((await signIn()).status, 302, "afterwards");
 });
