@@ -204,7 +204,7 @@ t.test("a provider may change its keys", async (t) => {
   t.equal((await signIn()).status, 302);
 });
 
-/** A token with a header that someone else has chosen, and the signature for it. */
+/** A token with a header of an attacker, and the signature for it. */
 const tokenWith = (
   header: object,
   claims: Claims,
@@ -223,7 +223,7 @@ const claiming =
 const hmac = (secret: string) => (text: string) =>
   createHmac("sha256", secret).update(text).digest();
 
-/** Tokens of somebody who can change the response, or of the provider for another purpose. */
+/** Tokens of an attacker who can change the response, or of the provider for another purpose. */
 const forgedTokens: Readonly<Record<string, Issue>> = {
   "without a signature": (_key, kid, claims) =>
     tokenWith({ alg: "none", kid }, claims, () => Buffer.alloc(0)),
