@@ -1,5 +1,6 @@
 import t from "tap";
 import { toResult, type Result } from "../src/harness/result.js";
+import { compareTable } from "../src/whole/compare-document.js";
 import { checkShape } from "../src/whole/whole-bench.js";
 import { targetsOf, wholeDocument } from "../src/whole/whole-document.js";
 import { sampleReport } from "./sample-report.js";
@@ -12,6 +13,9 @@ const figures = {
   listCpuMs: 3_900,
   againMs: 3.2,
   searchMs: 20,
+  searchAgainMs: 30,
+  filterMs: 40,
+  sortMs: 110,
   disksMs: 300,
   byIdMs: 20,
   byNameMs: 90,
@@ -55,7 +59,11 @@ t.test("a target that is missed is shown as missed", async (t) => {
   t.same(met.slice(0, 2), [true, true], "without pools");
   t.same(met.slice(2, 7), [false, false, undefined, undefined, true], "pool A");
   t.same(met.slice(7, 9), [undefined, undefined], "a fleet, cold");
-  t.same(met.slice(9), [true, true, true, true, true], "a fleet, warm");
+  t.same(
+    met.slice(9),
+    [true, true, true, true, false, true, true, true],
+    "a fleet, warm",
+  );
 });
 
 t.test("a smoke run fails where a figure is missing", async (t) => {
@@ -67,4 +75,17 @@ t.test("a smoke run fails where a figure is missing", async (t) => {
     wholeDocument(sampleReport([row("C", "cold", "it ended")])),
     "it ended",
   );
+});
+
+t.test("two commits are compared figure by figure", async (t) => {
+  const faster = { ...figures, listMs: 800 };
+  const before = row("A", "cold");
+  const after = toResult(
+    { pool: "A", mode: "cold", place: "" },
+    { runs: [faster] },
+  );
+  const table = compareTable({ names: ["main~1", "now"], before, after });
+  t.match(table, "| A, cold | main~1 | now |");
+  t.match(table, "| all VMs in the list, ms | 1,600 | 800 | 0.50x |");
+  t.match(table, "| search, ms | 20.0 | 20.0 | 1.00x |");
 });

@@ -19,9 +19,15 @@ export class ServerProcess {
   /**
    * @param env added to this process's environment
    * @param port default: a free one
+   * @param root folder of the repository
    */
-  constructor(config: string, env: NodeJS.ProcessEnv = {}, port = 0) {
-    const program = join(repositoryRoot, "bin", "xo-server");
+  constructor(
+    config: string,
+    env: NodeJS.ProcessEnv = {},
+    port = 0,
+    root = repositoryRoot,
+  ) {
+    const program = join(root, "bin", "xo-server");
     const address = ["--host", "127.0.0.1", "--port", String(port)];
     this.#child = spawn(
       process.execPath,

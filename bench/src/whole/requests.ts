@@ -26,12 +26,18 @@ export async function measureRequests(
     timed(() => client.call("xo.getAllObjects", { filter }));
   const againMs = await page();
   const searchMs = await page({ search: "a1" });
+  const searchAgainMs = await page({ search: "b2" });
+  const filterMs = await page({ filter: "power_state:Running" });
+  const sortMs = await page({ sort: [{ by: "memory.size" }] });
   const disksMs = await page({ type: "VDI", fields: ["name_label", "size"] });
   const [vm] = await readVms(client);
   const { id, name_label } = vm!;
   return {
     againMs,
     searchMs,
+    searchAgainMs,
+    filterMs,
+    sortMs,
     disksMs,
     byIdMs: await objects({ type: "VM", id }),
     byNameMs: await objects({ type: "VM", name_label }),

@@ -23,6 +23,8 @@ const CHURN_BEFORE_MS = 3_000;
 const CHURN_BETWEEN_MS = 20_000;
 
 interface StartOptions {
+  /** Folder of the repository with the program. */
+  readonly root: string;
   /** Path of the configuration. */
   readonly config: string;
   readonly pools: readonly PoolAddress[];
@@ -52,6 +54,7 @@ interface MeasuredStart {
  * whole process until then.
  */
 export async function measureStart({
+  root,
   config,
   pools,
   vms,
@@ -59,7 +62,8 @@ export async function measureStart({
   settleMs,
   restMs,
 }: StartOptions): Promise<MeasuredStart> {
-  const server = new ServerProcess(config, { XO_ADMIN_PASSWORD: PASSWORD });
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const server = new ServerProcess(config, env, 0, root);
   try {
     const listeningMs = await server.listening();
     const listeningCpuMs = processCpuMs(server.pid);
