@@ -57,7 +57,13 @@ t.test(
     t.equal(await cloud.inputValue(), "");
 
     await page.goto(`${url}/#/settings/account`);
-    await main.getByRole("button", { name: "Delete SSH key laptop" }).click();
+    const remove = main.getByRole("button", { name: "Delete SSH key laptop" });
+    await remove.click();
+    await dialog.getByText("Delete SSH key laptop?").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await remove.click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
     await main
       .getByRole("row", { name: /laptop/ })
       .waitFor({ state: "detached" });

@@ -87,7 +87,7 @@ function failuresOf(report: string): string[] {
   return failures.filter(
     (text) =>
       !/Server error/.test(text) ||
-      !/an XO error|stopped at before its first call|\bjob .*: \d+ of \d+ failed: /.test(
+      !/an XO error|stopped at its start|\bjob .*: \d+ of \d+ failed: /.test(
         text,
       ),
   );

@@ -228,6 +228,7 @@ export const errorTable = {
   ),
   SECOND_FACTOR_REQUIRED: row("a second factor is required: {advice}", 403, 2),
   FORBIDDEN: row("not enough permissions", 403, 2),
+  NO_VM_MATCHES: row("no VM matches the selection of the job", 409),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
   OBJECTS_LOADING: row(
     "no {type} {id} is known, but it may be in a pool that has not been loaded since the start of the server; repeat the request later",

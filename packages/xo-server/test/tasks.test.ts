@@ -96,6 +96,25 @@ t.test(
   },
 );
 
+t.test("the progress of a task with several items does not fall", async (t) => {
+  const { tasks } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  const counts = { total: 2, succeeded: 0, failed: 0, running: 0, waiting: 2 };
+  const progress = async () => (await tasks.get(id, ada))?.progress;
+  work.reportCounts(counts);
+  t.equal(await progress(), 0);
+  await work.part("first", async (part) => {
+    part.progress(1);
+    t.equal(await progress(), 50, "all of one of two");
+  });
+  work.reportCounts({ ...counts, succeeded: 1, waiting: 1 });
+  await work.part("second", async (part) => {
+    part.progress(0.2);
+    t.equal(await progress(), 60);
+  });
+  end();
+});
+
 t.test("tasks of pools are parts of their operation", async (t) => {
   const { tasks } = setUp(t);
   const { id, work } = await begin(tasks);

@@ -328,7 +328,7 @@ function toEnded(
     throw new XoError("STOPPED_MIDWAY", {
       ...ids,
       what,
-      where: "before its first call",
+      where: "its start",
       reason: messageOf(error) ?? body.reason ?? "unknown",
     });
   const total = failed + succeeded;

@@ -157,7 +157,7 @@ export class SnapshotPolicy {
     };
     const requested = [...targets.values()].filter((one) => !isExcluded(one));
     if (requested.length > 0) return requested;
-    throw new XoError("INVALID_PARAMETERS", { reason: "no VM matches" });
+    throw new XoError("NO_VM_MATCHES");
   }
 
   #find(id: string): ViewObject | undefined {

@@ -136,6 +136,7 @@ export class TaskNode implements TaskContext {
 
   reportCounts(counts: TaskCounts): void {
     this.#counts = counts;
+    if (!this.#reportsProgress) this.#progress = this.#shareDone(counts);
     this.#changed();
   }
 
@@ -320,8 +321,21 @@ export class TaskNode implements TaskContext {
 
   #noteChange(part: TaskNode): void {
     if (part.#status !== "pending") this.#parts.noteEnd(part);
-    else if (!this.#reportsProgress) this.#progress = part.#progress;
+    else if (!this.#reportsProgress)
+      this.#progress =
+        this.#counts === undefined
+          ? part.#progress
+          : this.#shareDone(this.#counts);
     this.#changed();
+  }
+
+  /** Of a task with several items: what has ended, and the progress of the running parts, in whole percent. */
+  #shareDone({ total, running, waiting }: TaskCounts): number {
+    if (total === 0) return 100;
+    let done = 100 * (total - running - waiting);
+    for (const part of this.#parts)
+      if (part.#status === "pending") done += part.#progress;
+    return Math.min(100, Math.round(done / total));
   }
 
   #note(notes: TaskNote[], message: string, data: object | undefined): void {

@@ -81,6 +81,7 @@ export class BackupKind implements JobKind {
     try {
       const before = await statesBefore(run);
       const { targets, entries } = await this.#targets(run, settings, before);
+      reportCounts(run.work, entries, targets.length);
       const notBegun = await inParallel(
         targets,
         {
@@ -124,7 +125,7 @@ export class BackupKind implements JobKind {
       if (!selected.has(id))
         selected.set(id, { id, name: entry?.name ?? id, object: undefined });
     if (selected.size === 0 && excluded.length === 0)
-      throw new XoError("INVALID_PARAMETERS", { reason: "no VM matches" });
+      throw new XoError("NO_VM_MATCHES");
     const now = clock.now();
     const entries = excluded
       .filter(isChosen)
@@ -168,6 +169,8 @@ export class BackupKind implements JobKind {
             return;
           }
         await run.work.part(`VM ${vm.name}`, async (part) => {
+          // The progress is that of the transfer, not that of the snapshot before it.
+          part.progress(0);
           entry = await this.#backUp(run, settings, { vm, state, part });
           // The part shows the failure.
           if (entry.status !== "success" && entry.error !== undefined)

@@ -55,6 +55,7 @@ export async function runItems<T extends RunItem>(
   try {
     const items = await options.listItems();
     const done = new Set(entries.map(keyOf));
+    reportCounts(run.work, entries, items.length);
     const notBegun = await inParallel(
       items.filter((item) => !done.has(keyOf(item))),
       {

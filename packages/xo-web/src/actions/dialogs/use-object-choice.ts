@@ -55,6 +55,8 @@ function useExcludedSrs(options: () => ObjectChoiceOptions) {
   });
 }
 
+const byLabel = new Intl.Collator(undefined, { numeric: true });
+
 /**
  * The objects that can be chosen. If only one matches, or it is the default SR, it is chosen.
  * @param search the words that the user has typed, if there are many objects
@@ -126,7 +128,9 @@ export function useObjectChoice(
     /** Whether there are so many objects that the user has to search. */
     isSearched,
     options: computed<readonly ObjectOption[]>(() =>
-      rows.value.map((row) => ({ value: row.id, label: labelOf(row) })),
+      rows.value
+        .map((row) => ({ value: row.id, label: labelOf(row) }))
+        .toSorted((a, b) => byLabel.compare(a.label, b.label)),
     ),
     /** Number of objects that match, but are not listed. */
     moreCount: computed(() => Math.max(0, (total.value ?? 0) - MAX_OPTIONS)),

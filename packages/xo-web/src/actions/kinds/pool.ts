@@ -109,7 +109,7 @@ export const poolActions: readonly Action[] = [
           id: "sr",
           type: "SR",
           label: text.actions.fields.sr,
-          filter: `$pool:"${object?.id ?? ""}" content_type:!iso`,
+          filter: `$pool:"${object?.id ?? ""}" !SR_type:|(iso udev)`,
           initial: textOf(object?.["default_SR"]),
         },
       ],

@@ -191,7 +191,7 @@ export const storageActions: readonly Action[] = [
           id: "sr_id",
           type: "SR",
           label: text.actions.fields.sr,
-          filter: `$pool:"${object?.$pool ?? ""}" content_type:!iso`,
+          filter: `$pool:"${object?.$pool ?? ""}" !SR_type:|(iso udev)`,
           fields: ["id", "name_label", "size", "physical_usage"],
           more: ({ size, physical_usage }) =>
             text.actions.free.replace(

@@ -54,7 +54,7 @@ export const newDisk = ownAction({
         id: "sr",
         type: "SR",
         label: text.actions.fields.sr,
-        filter: `$pool:${vm?.$pool ?? ""} content_type:!iso`,
+        filter: `$pool:${vm?.$pool ?? ""} !SR_type:|(iso udev)`,
         defaultOf: vm?.$pool,
         fields: ["id", "name_label", "size", "physical_usage"],
         more: ({ size, physical_usage }) =>

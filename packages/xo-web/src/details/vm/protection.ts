@@ -15,7 +15,7 @@ export interface ProtectionJob {
   readonly schedules: readonly ProtectionSchedule[];
 }
 
-interface ProtectionSchedule {
+export interface ProtectionSchedule {
   readonly cron: string;
   readonly timezone: string | undefined;
 }

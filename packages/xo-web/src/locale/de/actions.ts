@@ -298,6 +298,12 @@ export const actions: Messages["actions"] = {
     probe: "Suchen",
     probing: "Suche läuft…",
     nothing: "Kein Speicher gefunden.",
+    pathHints: {
+      nfs: "Etwa /exports/vms.",
+      isoNfs: "Server und Pfad, etwa nas.example.org:/exports/iso.",
+      isoSmb: "Etwa \\\\nas.example.org\\iso.",
+      isoLocal: "Ein Verzeichnis, das es auf dem Host gibt, etwa /var/opt/iso.",
+    },
     kinds: {
       nfs: "NFS",
       iscsi: "iSCSI (LVM)",
@@ -356,7 +362,7 @@ export const actions: Messages["actions"] = {
   searchObject: "Zum Suchen tippen",
   moreObjects: "{n} weitere: Tippen schränkt die Suche ein.",
   noObject: "Keine passenden Objekte",
-  missing: "Erforderlich",
+  missing: "Erforderlich.",
   tooSmall: "Mindestens {least}",
   tooLarge: "Höchstens {most}",
   running: "Läuft",

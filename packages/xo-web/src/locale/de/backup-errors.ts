@@ -1,6 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const backupErrors: Messages["backup"]["errors"] = {
+  NO_VM_MATCHES: "Keine VM entspricht der Auswahl des Jobs.",
   BACKUP_REPOSITORY_UNREACHABLE:
     "Das Repository {repository} ist nicht erreichbar: {reason}",
   BACKUP_REPOSITORY_READ_ONLY:

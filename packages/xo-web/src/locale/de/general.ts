@@ -37,7 +37,11 @@ export const general: Widened<typeof words> = {
     password: "Passwort",
     code: "Zwei-Faktor-Code",
     cancel: "Abbrechen",
+    codeHint:
+      "Aus Ihrer Authenticator-App. Wenn Sie sie nicht mehr haben, kann ein Administrator den zweiten Faktor entfernen.",
     refused: "Benutzername oder Passwort ist falsch.",
+    refusedWithCode:
+      "Code, Benutzername oder Passwort ist falsch. Jeder Code gilt 30 s und kann einmal verwendet werden.",
     throttled:
       "Zu viele Fehlversuche: Das Passwort wurde nicht geprüft. In {seconds} s erneut versuchen.",
     failed: "Anmeldung fehlgeschlagen: {reason}",

@@ -3,9 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const placement: Messages["placement"] = {
   parts: "Bereiche der Platzierung",
   pool: "Pool",
-  noPools: "Keine Pools verbunden",
   noPoolsLead: "Die Platzierung ist für verbundene Pools verfügbar.",
-  toServers: "Pool verbinden",
   tabs: {
     failures: "Ausfallsimulation",
     recommendations: "Empfehlungen",

@@ -5,7 +5,6 @@ export const poolUpdates: Messages["poolUpdates"] = {
   poolsLead:
     "Fehlende Updates des Hosts, dem die meisten fehlen; Hosts werden alle sechs Stunden abgefragt. Die Seite eines Pools listet sie auf und plant sein rollierendes Update.",
   pool: "Pool",
-  noPools: "Keine Pools",
   versions: "Version",
   differ: "verschiedene Versionen",
   jobs: {

@@ -142,7 +142,7 @@ export const settingsAccess: Pick<
     once: "Das Token wird nur einmal angezeigt. Kopieren Sie es jetzt.",
     kept: "Fertig",
     description: "Beschreibung",
-    descriptionHint: "Hilft, das Token später zu erkennen.",
+    descriptionHint: "Das Programm oder Skript, das es verwendet.",
     lifetime: "Gültigkeitsdauer",
     days: { one: "{n} Tag", other: "{n} Tage" },
     name: "Token",
@@ -158,6 +158,13 @@ export const settingsAccess: Pick<
     deleteNamed: "{name} widerrufen",
     deleteQuestion: "Token {name} widerrufen?",
     deleteLead: "Programme können sich mit diesem Token nicht mehr anmelden.",
+    endSession: "Diese Browser-Sitzung beenden?",
+    endSessionLead:
+      "Der Browser wird abgemeldet. Ist es die Sitzung dieser Seite, müssen Sie sich neu anmelden.",
+    signOutEverywhere: "Überall abmelden",
+    signOutEverywhereQuestion: "Überall abmelden?",
+    signOutEverywhereLead:
+      "Alle Ihre Browser-Sitzungen enden, auch diese. Tokens von Programmen bleiben gültig.",
   },
   account: {
     lead: "Angemeldet als {name}.",

@@ -1,6 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const shell: Messages["shell"] = {
+  noPools: "Keine Pools verbunden",
   skip: "Zum Inhalt springen",
   navigation: "Seiten",
   openMenu: "Menü öffnen",

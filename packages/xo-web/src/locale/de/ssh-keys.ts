@@ -10,6 +10,9 @@ export const sshKeys: Messages["sshKeys"] = {
   type: "Typ",
   comment: "Kommentar",
   remove: "SSH-Schlüssel {title} löschen",
+  removeQuestion: "SSH-Schlüssel {title} löschen?",
+  removeLead:
+    "Er wird beim Erstellen von VMs nicht mehr angeboten. VMs, die ihn haben, behalten ihn.",
   inputErrors: {
     required: "Erforderlich.",
     private:

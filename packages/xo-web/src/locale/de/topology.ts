@@ -11,7 +11,6 @@ export const topology: Messages["topology"] = {
   vms: { one: "{n} VM", other: "{n} VMs" },
   running: "{n} laufen",
   srs: { one: "{n} SR", other: "{n} SRs" },
-  noPools: "Keine Pools verbunden",
   noPoolsLead:
     "Verbinden Sie einen Pool, um seine Hosts und Netzwerke zu sehen.",
   poolsLead:

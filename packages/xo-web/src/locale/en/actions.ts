@@ -288,6 +288,12 @@ export const actions = {
     probe: "Probe",
     probing: "Probing…",
     nothing: "No storage found.",
+    pathHints: {
+      nfs: "Such as /exports/vms.",
+      isoNfs: "Server and path, such as nas.example.org:/exports/iso.",
+      isoSmb: "Such as \\\\nas.example.org\\iso.",
+      isoLocal: "A directory that exists on the host, such as /var/opt/iso.",
+    },
     kinds: {
       nfs: "NFS",
       iscsi: "iSCSI (LVM)",
@@ -346,7 +352,7 @@ export const actions = {
   searchObject: "Type to search",
   moreObjects: "{n} more: type to narrow the search.",
   noObject: "No matching objects",
-  missing: "Required",
+  missing: "Required.",
   tooSmall: "At least {least}",
   tooLarge: "At most {most}",
   running: "Running",

@@ -1,5 +1,6 @@
 /** Errors of backups by their code, with data of the error; `reason` is a text of the server, in English. */
 export const backupErrors = {
+  NO_VM_MATCHES: "No VM matches the selection of the job.",
   BACKUP_REPOSITORY_UNREACHABLE:
     "Repository {repository} is unreachable: {reason}",
   BACKUP_REPOSITORY_READ_ONLY: "Repository {repository} is read-only: {reason}",

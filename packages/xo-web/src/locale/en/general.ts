@@ -41,7 +41,11 @@ export const general = {
     password: "Password",
     code: "Two-factor code",
     cancel: "Cancel",
+    codeHint:
+      "From your authenticator app. If you no longer have it, an administrator can remove your second factor.",
     refused: "Wrong user name or password.",
+    refusedWithCode:
+      "Wrong code, user name or password. Each code is valid for 30 s and can be used once.",
     throttled:
       "Too many failed attempts: the password was not verified. Try again in {seconds} s.",
     failed: "Sign-in failed: {reason}",

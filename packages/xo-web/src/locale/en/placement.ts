@@ -1,9 +1,7 @@
 export const placement = {
   parts: "Placement sections",
   pool: "Pool",
-  noPools: "No pools connected",
   noPoolsLead: "Placement is available for connected pools.",
-  toServers: "Connect a pool",
   tabs: {
     failures: "Failure simulation",
     recommendations: "Recommendations",

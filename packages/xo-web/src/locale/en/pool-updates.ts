@@ -3,7 +3,6 @@ export const poolUpdates = {
   poolsLead:
     "Missing updates of the host that lacks the most; hosts are checked every six hours. The page of a pool lists them and plans its rolling update.",
   pool: "Pool",
-  noPools: "No pools",
   versions: "Version",
   differ: "different versions",
   jobs: {

@@ -131,7 +131,7 @@ export const settingsAccess = {
     once: "The token is displayed only once. Copy it now.",
     kept: "Done",
     description: "Description",
-    descriptionHint: "Helps to identify the token later.",
+    descriptionHint: "The program or script that uses it.",
     lifetime: "Lifetime",
     days: { one: "{n} day", other: "{n} days" },
     name: "Token",
@@ -147,6 +147,13 @@ export const settingsAccess = {
     deleteNamed: "Revoke {name}",
     deleteQuestion: "Revoke token {name}?",
     deleteLead: "Programs can no longer sign in with this token.",
+    endSession: "End this browser session?",
+    endSessionLead:
+      "Its browser is signed out. If it is the session of this page, you must sign in again.",
+    signOutEverywhere: "Sign out everywhere",
+    signOutEverywhereQuestion: "Sign out everywhere?",
+    signOutEverywhereLead:
+      "All your browser sessions end, this one too. Tokens of programs remain valid.",
   },
   account: {
     lead: "Signed in as {name}.",

@@ -1,4 +1,5 @@
 export const shell = {
+  noPools: "No pools connected",
   skip: "Skip to content",
   navigation: "Pages",
   openMenu: "Open the menu",

@@ -8,6 +8,9 @@ export const sshKeys = {
   type: "Type",
   comment: "Comment",
   remove: "Delete SSH key {title}",
+  removeQuestion: "Delete SSH key {title}?",
+  removeLead:
+    "It is no longer offered when VMs are created. VMs that have it keep it.",
   inputErrors: {
     required: "Required.",
     private: "This is a private key. Use the file that ends with .pub.",

@@ -9,7 +9,6 @@ export const topology = {
   vms: { one: "{n} VM", other: "{n} VMs" },
   running: "{n} running",
   srs: { one: "{n} SR", other: "{n} SRs" },
-  noPools: "No pools connected",
   noPoolsLead: "Connect a pool to see its hosts and networks.",
   poolsLead: "Select a pool to see the connections of its hosts.",
   showPool: "Show {name}",

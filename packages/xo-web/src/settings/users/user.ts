@@ -72,19 +72,16 @@ export function byUse(tokens: readonly Token[]): readonly Token[] {
   );
 }
 
+/** Tokens of sign-ins at the page have neither a description nor a client. */
+export function isBrowserSession({ description, client }: Token): boolean {
+  return description === undefined && client === undefined;
+}
+
 const SHOWN_SESSIONS = 3;
 
-/**
- * Each sign-in at the page creates a token without a description: of a list by use, all but the
- * first few of these are folded.
- */
+/** Each sign-in at the page creates a token: of a list by use, all but the first few of these are folded. */
 export function foldedSessions(tokens: readonly Token[]): readonly Token[] {
-  return tokens
-    .filter(
-      ({ description, client }) =>
-        description === undefined && client === undefined,
-    )
-    .slice(SHOWN_SESSIONS);
+  return tokens.filter(isBrowserSession).slice(SHOWN_SESSIONS);
 }
 
 /** Rows whose names contain the search text. */
