@@ -24,7 +24,7 @@ export async function sendList(
   const parts = encodeList(pages, query, fragments);
   reply.type(listTypes[query.format]);
   const first = await parts.next();
-  if (first.done === true) return reply.send("");
+  if (first.done === true) return reply.send(Buffer.alloc(0));
   const second = await parts.next();
   if (second.done === true) return reply.send(first.value);
   reply.hijack();

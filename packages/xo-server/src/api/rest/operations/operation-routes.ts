@@ -96,7 +96,7 @@ function sendLines(reply: FastifyReply, result: object): FastifyReply {
   const lines = Object.entries(result).map(
     ([key, value]) => `${JSON.stringify({ [key]: value as unknown })}\n`,
   );
-  return reply.type("application/x-ndjson").send(lines.join(""));
+  return reply.type("application/x-ndjson").send(Buffer.from(lines.join("")));
 }
 
 function send(
