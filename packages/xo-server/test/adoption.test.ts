@@ -90,7 +90,7 @@ function startAdoption(
       },
     },
     runs: {
-      interrupt: async ({ ids }) => interrupted.push(ids) > 0,
+      abandon: async ({ ids }) => void interrupted.push(ids),
       interruptDropped: async () => undefined,
     },
     clock,
@@ -181,7 +181,7 @@ t.test(
         },
       },
       runs: {
-        interrupt: async () => true,
+        abandon: async () => undefined,
         interruptDropped: async (resumed) => void marked.push(resumed),
       },
       clock,

@@ -65,6 +65,56 @@ t.test(
   },
 );
 
+t.test(
+  "a run whose server died before it did anything begins again",
+  async (t) => {
+    const machine = await Machine.create(t);
+    machine.isSlow = machine.isResumable = true;
+    const one = await machine.start("one");
+    const start = { jobId: await one.addJob(), jobName: "j", owner: "one" };
+    // As `kill -9` before the task of the run is recorded.
+    const begun = await one.store.jobRuns.begin(start);
+    await one.stop();
+    machine.servers.length = 0;
+    const again = await machine.start("one");
+    await again.runs.abandon({ owner: "one" }, []);
+    t.same(statuses(await again.log()), ["queued"]);
+    await again.runs.beginQueued();
+    await until(() => machine.going.length === 1);
+    const [run] = await again.log();
+    t.match(run, { id: begun!.id, status: "pending" });
+    await again.runs.abandon({ owner: "one" }, [begun!.id]);
+    t.same(statuses(await again.log()), ["pending"], "it is under way");
+    machine.going[0]!.end();
+    await Promise.all(machine.results);
+    t.same(statuses(await again.log()), ["success"]);
+  },
+);
+
+t.test(
+  "a run does not begin again that may have done something, has settings of its own, or is not resumable",
+  async (t) => {
+    const machine = await Machine.create(t);
+    const one = await machine.start("one");
+    const begin = async (hasChoice: boolean, taskId?: string) => {
+      const jobId = await one.addJob();
+      const start = { jobId, jobName: "j", owner: "one", hasChoice };
+      const { id } = (await one.store.jobRuns.begin(start))!;
+      const write = { status: "pending", ...(taskId && { taskId }) } as const;
+      await one.store.jobRuns.write(id, write);
+    };
+    machine.isResumable = true;
+    await begin(false, "task");
+    await begin(true);
+    await one.runs.abandon({ owner: "one" }, []);
+    t.same(statuses(await one.log()), ["interrupted", "interrupted"]);
+    machine.isResumable = false;
+    await begin(false);
+    await one.runs.abandon({ owner: "one" }, []);
+    t.same(statuses(await one.log()), Array(3).fill("interrupted"));
+  },
+);
+
 t.test("only the server that adopted a run writes its outcome", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start("one");

@@ -25,6 +25,8 @@ export interface RunStart {
   };
   /** Records a skipped run with this reason instead of starting one. */
   readonly skip?: string;
+  /** Whether the run has settings of its own, which are not stored here. */
+  readonly hasChoice?: boolean;
 }
 
 /** Which server runs a job at which time: decided by the database, so that exactly one of several servers does. */
@@ -170,6 +172,10 @@ function toRow(
   },
 ): JobRunRow {
   const { id, now, status, reason } = run;
+  const body = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(start.hasChoice === true ? { hasChoice: true } : {}),
+  };
   return {
     id,
     job_id: start.jobId,
@@ -182,6 +188,6 @@ function toRow(
     started_at: now,
     ended_at: status === "skipped" ? now : null,
     task_id: null,
-    body_json: toJson("the run", reason === undefined ? {} : { reason }),
+    body_json: toJson("the run", body),
   };
 }

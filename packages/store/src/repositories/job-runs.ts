@@ -103,6 +103,32 @@ export class JobRuns {
     return rows.map(toJobRun);
   }
 
+  /**
+   * Queues pending runs again that have not done anything: their process ended before it recorded a task.
+   * @param jobIds only runs of these jobs
+   */
+  async requeue(
+    { owner, ids }: JobRunSelection,
+    jobIds: readonly string[],
+    except: readonly string[] = [],
+  ): Promise<void> {
+    if (ids?.length === 0 || jobIds.length === 0) return;
+    await this.#context.committer.run(async (unit) => {
+      let query = unit.sql
+        .updateTable("job_runs")
+        .set({ status: "queued" })
+        .where("status", "=", "pending")
+        .where("task_id", "is", null)
+        // Settings of one run are in its task only.
+        .where("body_json", "=", "{}")
+        .where("job_id", "in", jobIds);
+      if (owner !== undefined) query = query.where("owner", "=", owner);
+      if (ids !== undefined) query = query.where("id", "in", ids);
+      if (except.length > 0) query = query.where("id", "not in", except);
+      await query.execute();
+    });
+  }
+
   async get(id: string): Promise<JobRun | undefined> {
     const { engine, availability } = this.#context;
     const row = await availability.run(() =>

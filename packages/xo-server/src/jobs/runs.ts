@@ -98,7 +98,11 @@ export class Runs {
   ): Promise<StartedRun | undefined> {
     if (this.#isStopping) throw new XoError("CLOSED", { what: "the server" });
     const { store, owner } = this.#options;
-    const run = await store.jobRuns.begin({ ...start, owner }, fence);
+    const hasChoice = choice !== undefined;
+    const run = await store.jobRuns.begin(
+      { ...start, owner, hasChoice },
+      fence,
+    );
     if (run === undefined) return undefined;
     if (run.status !== "pending") {
       this.#outcomes.prune(run.jobId);
@@ -142,6 +146,27 @@ export class Runs {
       if (run === undefined) return;
       await this.#start(run, undefined, {});
     }
+  }
+
+  /**
+   * Runs of a process that has ended, except those that are resumed: queues those again that have not done
+   * anything, and marks the others as interrupted. Never rejects.
+   */
+  async abandon(
+    gone: Parameters<Store["jobRuns"]["interrupt"]>[0],
+    resumed: readonly string[],
+  ): Promise<void> {
+    const { store, runner, logger } = this.#options;
+    const repeatable = [...store.jobs.list()]
+      .filter((job) => runner.isResumable(job))
+      .map(({ id }) => id);
+    try {
+      const except = [...resumed, ...this.#running.keys()];
+      await store.jobRuns.requeue(gone, repeatable, except);
+    } catch (error) {
+      logger.warn("job runs could not be queued again", { error });
+    }
+    await this.interrupt(gone, resumed);
   }
 
   /**

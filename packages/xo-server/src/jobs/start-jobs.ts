@@ -38,7 +38,7 @@ interface StartJobsParts {
 
 export interface StartedJobs {
   readonly jobs: Jobs;
-  readonly runs: Pick<Runs, "interrupt" | "interruptDropped">;
+  readonly runs: Pick<Runs, "abandon" | "interrupt" | "interruptDropped">;
   /**
    * Starts scheduled and requested runs.
    * @param resumed ids of runs of the previous process that will be resumed
@@ -100,7 +100,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     runs,
     async start(started, resumed) {
       dispatcher = started;
-      await runs.interrupt({ owner }, resumed);
+      await runs.abandon({ owner }, resumed);
       // Missed runs need the objects of all pools.
       await poolsReady(parts.pools, clock, isStopping);
       if (isStopping()) return;

@@ -18,7 +18,7 @@ interface AdoptionOptions {
   >;
   readonly tasks: Pick<Tasks, "load" | "loadAdopted" | "loadDropped">;
   readonly recovery: Pick<Recovery, "recover">;
-  readonly runs: Pick<Runs, "interrupt" | "interruptDropped">;
+  readonly runs: Pick<Runs, "abandon" | "interruptDropped">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -141,7 +141,7 @@ export class Adoption {
       if (adopted.tasks.length + adopted.runs.length > 0)
         this.#unanswered.delete(from);
       await this.#recover(from, tasks.load(adopted.tasks), (resumed) =>
-        runs.interrupt({ ids: adopted.runs }, resumed),
+        runs.abandon({ ids: adopted.runs }, resumed),
       );
     } finally {
       await store.leases.release(self.instance, [subject]);
@@ -157,14 +157,14 @@ export class Adoption {
       const loaded = await tasks.loadAdopted(pending.tasks);
       this.#unanswered.delete(from);
       await this.#recover(from, loaded, (resumed) =>
-        runs.interrupt({ owner, ids: pending.runs }, resumed),
+        runs.abandon({ owner, ids: pending.runs }, resumed),
       );
     }
   }
 
   /**
    * @param from the server that had started the tasks
-   * @param interruptRuns marks runs of jobs as interrupted, except those that are resumed
+   * @param interruptRuns ends or queues runs of jobs, except those that are resumed
    */
   async #recover(
     from: string,
