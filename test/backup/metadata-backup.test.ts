@@ -1,7 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-
-import type { Answer } from "../api-session.js";
-import { ApiSession } from "../api-session.js";
+import { ApiSession, PASSWORD, type Answer } from "../api-session.js";
 import { startControlled, type ControlledPools } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { runJob } from "./vm-with-disks.js";
@@ -194,7 +193,19 @@ t.test("the configuration is restored", async (t) => {
     dryRun: true,
   });
   t.equal(codeOf(wrong), "INVALID_PARAMETERS");
+  const restoredAt = Date.now();
   await api.request("metadataBackup.restore", { id: backup });
+  await t.test("sizes of repositories are read again", async (t) => {
+    const admin = await ApiSession.open(t, url, "admin", PASSWORD);
+    for (;;) {
+      const [shown] = (await admin.request("remote.getAll")) as [
+        { readonly state: { readonly inspectedAt?: number } },
+      ];
+      const { inspectedAt = 0 } = shown.state;
+      if (inspectedAt >= restoredAt) return t.pass(String(inspectedAt));
+      await sleep(50);
+    }
+  });
   const again = await ApiSession.open(t, url, "bob", "a password 123");
   const refused = await again.call("metadataBackup.getAll");
   t.equal(

@@ -1,5 +1,6 @@
 import { cp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import {
   ApiSession,
@@ -152,6 +153,14 @@ t.test("an existing repository is opened with its keys only", async (t) => {
   await api.request("remote.delete", { id: opened.id });
   const byKey = { name: "by key", url, recoveryKey };
   t.match(await api.request("remote.create", byKey), { name: "by key" });
+  await t.test("its size is read at once", async (t) => {
+    for (;;) {
+      const [shown] = (await api.request("remote.getAll")) as [Shown];
+      const stored = Number(shown.state["stored"] ?? 0);
+      if (stored > 0) return t.pass(`${stored} bytes`);
+      await sleep(50);
+    }
+  });
 });
 
 t.test("folders that cannot be used are refused", async (t) => {

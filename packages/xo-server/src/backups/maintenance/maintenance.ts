@@ -94,6 +94,25 @@ export class Maintenance {
     });
   }
 
+  /** Begins to read the sizes of a repository, of which nothing or only an earlier state is known. */
+  inspectSoon(id: string): void {
+    const { repositories, logger } = this.#options;
+    const { signal } = this.#stopping;
+    // The next pass tries again.
+    repositories.inspect(id, signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        logger.warn(`sizes of backup repository ${id} were not read`, {
+          error,
+        });
+    });
+  }
+
+  /** As {@link inspectSoon}: an imported configuration has the sizes of the time of its export. */
+  inspectAll(): void {
+    for (const { id, enabled } of this.#options.repositories.all())
+      if (enabled) this.inspectSoon(id);
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#options.clock.clearTimeout(this.#timer);

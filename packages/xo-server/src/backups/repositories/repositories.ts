@@ -106,9 +106,11 @@ export class Repositories {
       anchor: opened.anchor,
       parity: opened.parity,
       passphrases: opened.passphrases,
-      inspectedAt: clock.now(),
       // The sizes of an existing repository are read later.
-      ...(opened.recoverySheet !== undefined && { stored: 0 }),
+      ...(opened.recoverySheet !== undefined && {
+        inspectedAt: clock.now(),
+        stored: 0,
+      }),
     };
     const { id } = await store.backupRepositories.add({
       name,

@@ -119,7 +119,7 @@ const remoteGetAllInfo = defineOperation({
 const remoteCreate = defineOperation({
   name: "remote.create",
   summary:
-    "Add a backup repository: open the one at this URL, or create one in an empty folder. Returns it, with the recovery sheet of a new one, which is not returned again.",
+    "Add a backup repository: open the one at this URL, or create one in an empty folder. Returns it, with the recovery sheet of a new one.",
   params: Type.Object(
     {
       name,
@@ -164,8 +164,10 @@ const remoteCreate = defineOperation({
     status: 201,
   },
   handler: async (input, { services }) => {
-    const { backupRepositories } = services;
+    const { backupRepositories, backupMaintenance } = services;
     const { id, ...more } = await backupRepositories.add(input);
+    // An existing one, whose sizes are not known yet.
+    if (more.recoverySheet === undefined) backupMaintenance.inspectSoon(id);
     return { ...toPublic(backupRepositories.get(id)), ...more };
   },
 });

@@ -219,7 +219,8 @@ async function restoreServer(
       reason:
         "pool and dryRun are for backups of databases of pools; this one is of the configuration",
     });
-  const { store, backupRepositories, backupArchives } = context.services;
+  const { store, backupRepositories } = context.services;
+  const { backupArchives, backupMaintenance } = context.services;
   return asTask(
     context,
     {
@@ -233,6 +234,7 @@ async function restoreServer(
       const options = { repository, backup };
       await restoreConfiguration(store, backupRepositories, options, task);
       backupArchives.refreshAll();
+      backupMaintenance.inspectAll();
       return true;
     },
   );

@@ -60,6 +60,7 @@ const xoImportConfig = defineOperation({
       const chunks = body.iterator({ destroyOnReturn: false });
       await services.store.importConfiguration(chunks, required);
       services.backupArchives.refreshAll();
+      services.backupMaintenance.inspectAll();
       return true;
     }, context);
   },
