@@ -170,6 +170,8 @@ function toStore(
     refresh: () => synchronizer.synchronize(),
     catchUp: async () =>
       engine.name === "postgres" ? shared.run() : undefined,
+    knows: (id) =>
+      Object.values(tables).some((one) => one.get(id) !== undefined),
     rotateKey: () => keyRotation.rotate(),
     exportConfiguration: (passphrase) =>
       sealFile(

@@ -114,6 +114,8 @@ export interface Store {
    * second. SQLite: resolves immediately. Never rejects.
    */
   catchUp(): Promise<void>;
+  /** Whether a cached table has a row with this id. */
+  knows(id: string): boolean;
 
   /**
    * Creates a new key and encrypts all secrets with it. Tokens of clients stay

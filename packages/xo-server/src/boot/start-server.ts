@@ -10,6 +10,7 @@ import { startAccounts } from "./start-accounts.js";
 import { startBackground } from "./start-background.js";
 import { startCore, type Core } from "./start-core.js";
 import type { Readiness } from "../status/health.js";
+import { StoredByOthers } from "../operations/stored-by-others.js";
 import { startServices } from "./start-services.js";
 import { SharedPaths } from "../transfers/shared-paths.js";
 import { startWeb } from "./start-web.js";
@@ -102,9 +103,15 @@ async function boot(
   });
   const started = await startServices({ ...core, tls }, options, stops);
   const { services, catchUp } = started;
+  const { objects } = services;
+  const { store } = core;
   const dispatcher = createDispatcher(operations, {
     services,
-    objects: services.objects,
+    objects,
+    stored:
+      store.engine === "postgres"
+        ? new StoredByOthers({ store, objects })
+        : undefined,
     logger,
     audit: core.audit,
     activity: services.activity,

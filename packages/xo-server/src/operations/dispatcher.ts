@@ -20,6 +20,7 @@ import {
 import { toKnownError } from "./known-error.js";
 import { startOperationSpan } from "./operation-span.js";
 import { runAudited, runOperation } from "./run-audited.js";
+import type { StoredByOthers } from "./stored-by-others.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
 import type { Action } from "../rights/actions.js";
@@ -41,6 +42,8 @@ export interface DispatcherOptions<S> {
   readonly activity?: ActivityRecorder;
   /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<unknown>;
+  /** Default: no other server stores anything. */
+  readonly stored?: StoredByOthers | undefined;
   /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
 }
@@ -117,9 +120,14 @@ class OperationDispatcher<S> implements Dispatcher {
     const handled = new HandlerCall(context, this, { invocation, span });
     return this.#handle(name, async (entry) => {
       const { operation } = entry;
+      const { stored } = this.options;
+      if (operation.changes !== true) {
+        const read = async () =>
+          runOperation(operation, this.#admit(entry, input, handled), handled);
+        return stored === undefined ? read() : stored.read(read);
+      }
+      if (!handled.isPartOfBulk) await stored?.find(input);
       const params = this.#admit(entry, input, handled);
-      if (operation.changes !== true)
-        return runOperation(operation, params, handled);
       const touched = this.#touchedPools(operation, params, handled);
       const result = await this.#change(operation, params, handled);
       await this.#catchUp(touched);

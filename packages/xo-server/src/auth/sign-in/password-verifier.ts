@@ -6,7 +6,7 @@ import type { ExternalProviders } from "./external-providers.js";
 import type { ExternalUsers } from "../users/external-users.js";
 
 interface PasswordVerifierOptions {
-  readonly store: Pick<Store, "users">;
+  readonly store: Pick<Store, "users" | "catchUp">;
   readonly externalUsers: ExternalUsers;
   /** Without a directory all passwords are local. */
   readonly providers: Pick<ExternalProviders, "directory">;
@@ -40,6 +40,8 @@ export class PasswordVerifier {
   }: Credentials): Promise<VerifiedUser | undefined> {
     const { store, providers, externalUsers } = this.#options;
     const { directory } = providers;
+    // Another server may have just created the user. Also for known names, so that the time does not show which ones are.
+    await store.catchUp();
     const known = store.users.findByName(name);
     if (directory === undefined || !isExternalOnly(known, directory)) {
       const user = await store.users.verifyPassword(name, password);
