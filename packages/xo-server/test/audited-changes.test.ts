@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { AuditEntry, Store } from "@xo-server/store";
+import type { AuditEntry, PendingChange, Store } from "@xo-server/store";
 import t from "tap";
 import { Type } from "typebox";
 import { createAudit } from "../src/operations/audit.js";
@@ -40,7 +40,8 @@ const context = {
 
 function setUp(
   end: (entry: AuditEntry) => Promise<unknown>,
-  begin: () => Promise<string> = async () => "begun",
+  begin: (owner: string, change: PendingChange) => Promise<string> = async () =>
+    "begun",
 ) {
   const ids: (string | undefined)[] = [];
   const listeners = new Set<() => void>();
@@ -173,6 +174,20 @@ t.test("a change begins only if that is recorded", async (t) => {
   await call("vm.change", { id: "x" });
   t.same(ids, ["begun"], "the entry replaces what was recorded");
 });
+
+t.test(
+  "the task of a change is recorded when it begins, so that it is known if the server ends",
+  async (t) => {
+    const begun: unknown[] = [];
+    const { call } = setUp(
+      async () => undefined,
+      async (_owner, change) => String(begun.push(change)),
+    );
+    const task = { ...untrackedTask, taskId: "t0" };
+    await call("vm.change", { id: "x" }, { task });
+    t.match(begun, [{ operation: "vm.change", objectId: "x", taskId: "t0" }]);
+  },
+);
 
 t.test("parameters that are left out are not read to the end", async (t) => {
   const entries: AuditEntry[] = [];

@@ -3,10 +3,7 @@ import type { AuditLog } from "./audit-log.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** A change that begins: its entry without the outcome. */
-export type PendingChange = Omit<
-  AuditEntry,
-  "outcome" | "errorCode" | "taskId"
->;
+export type PendingChange = Omit<AuditEntry, "outcome" | "errorCode">;
 
 interface UnwrittenEntry {
   readonly entry: AuditEntry;

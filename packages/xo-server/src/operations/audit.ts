@@ -117,7 +117,9 @@ function toChange({
 }: AuditedChange): PendingChange {
   const { user, address } = context;
   const objectId = objectIdOf(operation, params);
+  const taskId = context.task?.taskId;
   return {
+    ...(taskId === undefined ? {} : { taskId }),
     ...(user === undefined ? {} : { userId: user.id }),
     ...(user === undefined ? {} : { userName: user.name }),
     address,
@@ -132,6 +134,7 @@ function toEntry(
   { outcome, context }: AuditedCall,
 ): AuditEntry {
   const taskId =
+    change.taskId ??
     context.task?.taskId ??
     ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
   return {

@@ -126,7 +126,8 @@ class OperationDispatcher<S> implements Dispatcher {
           runOperation(operation, this.#admit(entry, input, handled), handled);
         return stored === undefined ? read() : stored.read(read);
       }
-      if (!handled.isPartOfBulk) await stored?.find(input);
+      if (!handled.isPartOfBulk && stored?.isUnknown(input) === true)
+        await stored.catchUp();
       const params = this.#admit(entry, input, handled);
       const touched = this.#touchedPools(operation, params, handled);
       const result = await this.#change(operation, params, handled);

@@ -27,18 +27,23 @@ export class StoredByOthers {
       return await call();
     } catch (error) {
       if (!isNoSuchObject(error)) throw error;
-      await this.#options.store.catchUp();
+      await this.catchUp();
       return call();
     }
   }
 
-  /** Before a call that changes something, as it must not be carried out twice. @param params not checked */
-  async find(params: unknown): Promise<void> {
+  /** Whether a call names an object that is unknown here. One that changes something must not be carried out twice. @param params not checked */
+  isUnknown(params: unknown): boolean {
     const { store, objects } = this.#options;
-    const isUnknown = (id: string): boolean =>
-      UUID.test(id) &&
-      !store.knows(id) &&
-      objects.connectionOf(id) === undefined;
-    if (namedIds(params).some(isUnknown)) await store.catchUp();
+    return namedIds(params).some(
+      (id) =>
+        UUID.test(id) &&
+        !store.knows(id) &&
+        objects.connectionOf(id) === undefined,
+    );
+  }
+
+  catchUp(): Promise<void> {
+    return this.#options.store.catchUp();
   }
 }
