@@ -101,3 +101,28 @@ t.test("what cannot be read is an error without the session", async (t) => {
     isSilent: true,
   });
 });
+
+t.test("a server that sends nothing but rectangles is given up", async (t) => {
+  const floods = [
+    {
+      name: "empty ones, as high as the screen",
+      flood: Array.from({ length: 20_000 }, () => [0, 8_192, 0] as const),
+      expected: ["transfer-failed", /no screenshot within 1000 ms/] as const,
+    },
+    {
+      name: "new sizes",
+      flood: [[64, 64, -223] as const],
+      expected: ["source-invalid", /changes its size again and again/] as const,
+    },
+  ];
+  for (const { name, flood, expected } of floods) {
+    const tall = { width: 1, height: 8_192, colourAt: () => 0 };
+    const url = await startRfbServer(t, { screen: tall, flood });
+    const startedAt = performance.now();
+    const work = readConsole({ url, headers, stallMs: 1_000 });
+    const [code, message] = expected;
+    await rejectsSafely(t, work, code, message);
+    const ms = performance.now() - startedAt;
+    t.ok(ms < 20_000, `${name}: ${Math.round(ms)} ms`);
+  }
+});

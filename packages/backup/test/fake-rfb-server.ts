@@ -18,6 +18,12 @@ export interface FakeRfbOptions {
   readonly oldSize?: readonly [number, number];
   /** Sends nothing after the handshake. */
   readonly isSilent?: boolean;
+  /** Rectangles, each with a kind, that it sends without an end instead of the picture. */
+  readonly flood?: readonly (readonly [
+    width: number,
+    height: number,
+    kind: number,
+  ])[];
   readonly status?: string;
 }
 
@@ -62,6 +68,7 @@ async function serve(
     security = [1],
     oldSize,
     isSilent = false,
+    flood,
     status = "200 OK",
   }: FakeRfbOptions,
 ): Promise<void> {
@@ -85,6 +92,7 @@ async function serve(
   await read.bytes(12);
   await read.bytes(10);
   if (isSilent) return;
+  if (flood !== undefined) return sendForever(socket, rectangles(flood));
   // A bell and a text come before the picture.
   socket.write(Buffer.from([2, 3, 0, 0, 0, 0, 0, 0, 2, 65, 66]));
   if (oldSize !== undefined) {
@@ -98,6 +106,29 @@ async function serve(
   socket.write(update(screen, 0, middle));
   await read.bytes(10);
   socket.write(update(screen, middle, screen.height - middle));
+}
+
+/** An update without pixels. */
+function rectangles(
+  all: readonly (readonly [width: number, height: number, kind: number])[],
+): Buffer {
+  const each = all.map(([width, height, kind]) => {
+    const encoding = Buffer.alloc(4);
+    encoding.writeInt32BE(kind);
+    return Buffer.concat([uint16(0, 0, width, height), encoding]);
+  });
+  return Buffer.concat([Buffer.from([0, 0]), uint16(each.length), ...each]);
+}
+
+async function sendForever(socket: Socket, bytes: Buffer): Promise<void> {
+  const length = bytes.length * Math.ceil(2 ** 16 / bytes.length);
+  const block = Buffer.alloc(length, bytes);
+  while (!socket.destroyed) {
+    socket.write(block);
+    // Without waiting nothing else in this process would run.
+    await new Promise(setImmediate);
+    if (socket.writableNeedDrain) await once(socket, "drain");
+  }
 }
 
 /** Some rows of the screen. */

@@ -17,6 +17,8 @@ const DESKTOP_SIZE = -223;
 const MAX_TEXT = 2 ** 20;
 /** Messages without pixels before the client gives up. */
 const MAX_MESSAGES = 10_000;
+/** Each allocates a screen. A guest that starts has a few. */
+const MAX_RESIZES = 32;
 
 /** Reads the screen of a server once, over RFB (RFC 6143) without authentication. */
 export class RfbClient {
@@ -37,9 +39,14 @@ export class RfbClient {
     let screen = new Framebuffer(await this.#handshake());
     this.#setUp();
     this.#request(screen, false);
+    let resizes = 0;
     for (let messages = 0; messages < MAX_MESSAGES; messages++) {
       const resized = await this.#message(screen);
-      if (resized !== undefined) screen = new Framebuffer(resized);
+      if (resized !== undefined) {
+        if (++resizes > MAX_RESIZES)
+          throw invalid("the screen changes its size again and again");
+        screen = new Framebuffer(resized);
+      }
       if (screen.isComplete) return screen;
       // The server answers a request once; what it left out comes with the next.
       if (resized !== undefined) this.#request(screen, false);
@@ -156,6 +163,8 @@ export class RfbClient {
   async #readPixels(screen: Framebuffer, rectangle: Rectangle): Promise<void> {
     screen.check(rectangle);
     const { x, y, width, height } = rectangle;
+    // Rows without bytes would be read without waiting: timers would not run meanwhile.
+    if (width === 0) return;
     const row = Buffer.alloc(width * PIXEL_BYTES);
     for (let at = y; at < y + height; at++) {
       await this.#reader.readInto(row);
