@@ -244,6 +244,41 @@ t.test("what is wrong with files and ports", async (t) => {
   ]);
 });
 
+t.test("programs of others that cannot be reached", async (t) => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  const open = createServer((socket) => socket.resume());
+  open.listen(0, "127.0.0.1");
+  t.teardown(() => open.close());
+  await once(open, "listening");
+  const openPort = (open.address() as AddressInfo).port;
+  const place = new Installation(t);
+  await place.configure(
+    0,
+    `mail: { host: 127.0.0.1, port: ${port} }`,
+    `ldap: { urls: ["ldap://127.0.0.1:${port}", "ldaps://127.0.0.1:${openPort}"], base: "dc=example" }`,
+    `oidc: { issuer: "http://localhost:${port}", clientId: x, clientSecret: y }`,
+    `audit: { forward: [{ name: siem, url: "tcp://127.0.0.1:${port}" }, { name: near, url: "udp://127.0.0.1:${port}" }] }`,
+    `telemetry: { url: "http://nowhere.invalid:4318/v1/traces" }`,
+  );
+  const report = await place.doctor();
+  t.equal(report.code, 2, "the server works without them");
+  t.match(report.of("services"), [
+    /^warning: mail: 127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED/,
+    /^warning: audit target siem: .* cannot be reached/,
+    /^warning: telemetry: nowhere\.invalid:4318 cannot be reached: .*nowhere/,
+    /^warning: LDAP: .* cannot be reached/,
+    /^ok: LDAP: 127\.0\.0\.1:\d+ accepts connections/,
+    /^warning: OpenID Connect: localhost:\d+ cannot be reached: .*ECONNREFUSED/,
+  ]);
+  const { remedy } = report.findings.find(({ message }) =>
+    message.startsWith("mail"),
+  )!;
+  t.match(remedy, /check mail\.host/);
+});
+
 t.test("an invalid configuration is reported with its lines", async (t) => {
   const place = new Installation(t);
   await place.configure(0, "log: { level: 3 }", "logg: {}");

@@ -17,6 +17,7 @@ import { checkCertificate } from "./check-certificate.js";
 import { checkDataFolder, checkSpace } from "./check-data-folder.js";
 import { checkPool } from "./check-pool.js";
 import { checkPorts } from "./check-ports.js";
+import { checkServices } from "./check-services.js";
 import { checkStore } from "./check-store.js";
 import {
   checkMemory,
@@ -100,6 +101,7 @@ async function checkConfigured(
   const { results, store } = await checkStore(config);
   add("store", ...results);
   try {
+    add("services", ...(await checkServices(config, store)));
     const pools = [...toPoolSettings(config.pools), ...storedPools(store, add)];
     if (pools.length === 0) add("pools", skipped("no pools are configured"));
     else if (!options.checksPools) add("pools", skipped("--no-pools"));
