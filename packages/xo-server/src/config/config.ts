@@ -281,6 +281,11 @@ export const Config = Type.Object(
       description:
         "Directory of the server's own files (database, keys, certificate). A relative path is resolved against the working directory.",
     }),
+    pools: Type.Array(PoolConfig, {
+      default: [],
+      description:
+        "Pools to connect at start. Pools can also be added on the web page.",
+    }),
     http: HttpConfig,
     log: Log,
     perf: Perf,
@@ -302,11 +307,6 @@ export const Config = Type.Object(
     backups: BackupConfig,
     imports: ImportConfig,
     activity: ActivityConfig,
-    pools: Type.Array(PoolConfig, {
-      default: [],
-      description:
-        "Pools to connect at start. Servers can also be added in the web page.",
-    }),
   },
   { additionalProperties: false },
 );

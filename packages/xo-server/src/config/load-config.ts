@@ -149,7 +149,9 @@ function toError(
   file: ConfigFile | undefined,
   overrides: ConfigOverrides,
 ): XoError {
-  const located = problems.map((problem) => {
+  const lineOf = ({ path }: ConfigProblem) => file?.lineOf(path) ?? 0;
+  const byLine = problems.toSorted((a, b) => lineOf(a) - lineOf(b));
+  const located = byLine.map((problem) => {
     const where = whereIs(problem, file, overrides);
     const key = toDottedPath(problem.path);
     // The reason of an unknown key contains its name.
