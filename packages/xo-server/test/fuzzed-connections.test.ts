@@ -260,6 +260,8 @@ t.test("a request that could be read in two ways is refused", async (t) => {
     "a bare line feed": post("x: y\ncontent-length: 44\n"),
     "a bad chunk size": post(CHUNKED, "5;\n\r\nxxxxx\r\n0\r\n\r\n"),
     "no host": "GET / HTTP/1.1\r\n\r\n",
+    "two hosts": post("Host: y\r\n"),
+    "two hosts of a socket": UPGRADE.replace("\r\n\r\n", "\r\nHost: y\r\n\r\n"),
     "a zero in a header": post("x: \0\r\n"),
   };
   for (const [what, bytes] of Object.entries(shapes)) {

@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.js";
 import type { LimitHits, LimitName } from "../../limits/limit-hits.js";
 import { endWithResponse } from "./raw-response.js";
 import type { Tls } from "../tls/start-tls.js";
+import { hasSeveralHosts, SEVERAL_HOSTS } from "./host-lines.js";
 import { PipelinedRequests } from "./pipelined-requests.js";
 import { RequestTurns } from "./request-turns.js";
 
@@ -60,7 +61,9 @@ export function createHttpServer(
     }),
   });
   const listener: RequestListener = (request, response) => {
-    requests.handle(request, response);
+    if (hasSeveralHosts(request))
+      response.writeHead(400, { connection: "close" }).end(SEVERAL_HOSTS);
+    else requests.handle(request, response);
   };
   const server =
     tls === undefined

@@ -11,6 +11,7 @@ import type { Logger } from "../../log/logger.js";
 import type { Permission } from "../../operations/operation.js";
 import type { ClientAddresses } from "../http/client-address.js";
 import { RateLimits, toRateKey } from "../../limits/rate-limits.js";
+import { hasSeveralHosts, SEVERAL_HOSTS } from "../http/host-lines.js";
 import { endWithResponse } from "../http/raw-response.js";
 import { SocketLimits } from "./socket-limits.js";
 
@@ -114,6 +115,10 @@ export function attachApiSocket(
   server.on("upgrade", (request, socket, head) => {
     // During the upgrade the socket has no other listener for errors.
     socket.on("error", () => undefined);
+    if (hasSeveralHosts(request)) {
+      endWithResponse(socket, 400, SEVERAL_HOSTS);
+      return;
+    }
     const isHere = PATHS.has(request.url ?? "");
     if (!isHere && options.onOtherUpgrade?.(request, socket, head) === true)
       return;
