@@ -76,6 +76,21 @@ t.test(
       await checkViews(t, page, "updates without pools");
     });
 
+    await t.test("a form refuses an invalid filter", async (t) => {
+      await page.goto(`${url}/#/settings/jobs`);
+      await page.getByRole("button", { name: "Add job" }).click();
+      await dialog.getByLabel("Name", { exact: true }).fill("weekly");
+      const filter = dialog.getByRole("combobox", { name: /^Filter/ });
+      await filter.fill("name_label:(");
+      await page.keyboard.press("Tab");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.getByText("Incomplete: expected").waitFor();
+      t.equal(await filter.inputValue(), "name_label:(");
+      await filter.fill("name_label:web");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await page.getByText("snapshots of name_label:web").waitFor();
+    });
+
     await t.test(
       "signing out everywhere ends all sessions, not tokens",
       async (t) => {

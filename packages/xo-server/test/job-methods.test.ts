@@ -86,6 +86,7 @@ t.test("an invalid job is refused", async (t) => {
     { type: "snapshot", vms: ["a"], retention: {} },
     { type: "snapshot", vms: ["a"], retention: { keepLast: -1 } },
     { type: "snapshot", vms: ["a"], retention, timezone: "Mars/Base" },
+    { type: "snapshot", filter: "name_label:(", retention },
   ])
     t.match(
       await admin.call("job.create", { job }),

@@ -1,3 +1,4 @@
+import { compileFilter, parseFilter } from "@xo-server/inventory";
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type {
@@ -253,8 +254,11 @@ export class Jobs {
   #check({ type, userId }: Pick<Job, "type" | "userId">, body: object): void {
     if (userId !== undefined && !this.#options.isUser(userId))
       throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
-    const { method, timezone }: { method?: unknown; timezone?: unknown } = body;
+    const { method, timezone, filter }: Readonly<Record<string, unknown>> = {
+      ...body,
+    };
     if (typeof timezone === "string") createTimes("@daily", timezone);
+    if (typeof filter === "string") compileFilter(parseFilter(filter));
     this.#options.runner.check(type, body);
     if (type !== "call") return;
     const name = String(method);
