@@ -180,6 +180,8 @@ class Repository:
         self.packs = {}
         self.by_id = None
         self.moved = None
+        # Names of missing or damaged packs that parity files have replaced.
+        self.recovered = set()
         if recovery_key is not None:
             key = key_of_recovery_key(recovery_key)
         else:
@@ -364,6 +366,7 @@ class Repository:
                         value ^= int.from_bytes(pack, "little")
                 raw = value.to_bytes(len(parity), "little")[: members[name]]
                 if hashlib.sha256(raw).hexdigest() == name:
+                    self.recovered.add(name)
                     return raw
             except (Damaged, OverflowError):
                 pass
@@ -527,7 +530,7 @@ def restore(repository, backup, disk_name, path):
 
 
 def name_in(properties):
-    """The name of a VM or disk, where the program that made the backup stored one.
+    """The name of a VM, pool or disk, where the program that made the backup stored one.
 
     Whoever names a VM must not control the terminal, or begin lines of their own.
     """
@@ -549,8 +552,9 @@ def taken(manifest):
 def list_backups(repository):
     manifests, errors = repository.manifests()
     for manifest in sorted(manifests, key=taken):
-        vm = name_in(manifest["properties"].get("vm"))
-        print("%s  %s%s" % (manifest["id"], taken(manifest), vm))
+        properties = manifest["properties"]
+        name = name_in(properties.get("vm") or properties.get("pool"))
+        print("%s  %s%s" % (manifest["id"], taken(manifest), name))
         for disk in manifest["disks"]:
             name = name_in(disk.get("properties"))
             print("    %s  %d bytes%s" % (disk["name"], disk["size"], name))
@@ -560,7 +564,10 @@ def list_backups(repository):
 
 
 def check(repository):
-    """Reads every byte of every backup."""
+    """Reads every byte of every backup.
+
+    Packs that only parity files make readable are reported: the next damage may lose them.
+    """
     manifests, errors = repository.manifests()
     for manifest in manifests:
         for disk in manifest["disks"]:
@@ -571,8 +578,11 @@ def check(repository):
                 errors.append("%s %s: %s" % (manifest["id"], disk["name"], error))
     for error in errors:
         print(error, file=sys.stderr)
+    for name in sorted(repository.recovered):
+        text = "packs/%s/%s is missing or damaged, and was read from parity"
+        print(text % (name[:2], name), file=sys.stderr)
     print("%d backups, %d errors" % (len(manifests), len(errors)))
-    return 1 if errors else 0
+    return 1 if errors or repository.recovered else 0
 
 
 def main():

@@ -97,6 +97,16 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
     t.ok((await read(id, key)).equals(bytes));
   });
 
+  const env = { ...process.env, XO_BACKUP_PASSPHRASE: "Größe" };
+  const fails = async (...command: string[]) => {
+    try {
+      await run("python3", [program, path, ...command], { env });
+      return "";
+    } catch (error) {
+      return (error as { stderr: string }).stderr;
+    }
+  };
+
   t.test("recovers a damaged pack and a lost manifest", async (t) => {
     const { id, bytes } = states[2]!;
     const { packs } = await repository.readManifest(id);
@@ -107,17 +117,9 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
     await writeFile(file, wrong);
     await rm(join(path, "backups", id));
     t.ok((await read(id, [])).equals(bytes));
+    const report = `${packs[0]!} is missing or damaged, and was read from parity`;
+    t.match(await fails("check"), report);
   });
-
-  const env = { ...process.env, XO_BACKUP_PASSPHRASE: "Größe" };
-  const fails = async (...command: string[]) => {
-    try {
-      await run("python3", [program, path, ...command], { env });
-      return "";
-    } catch (error) {
-      return (error as { stderr: string }).stderr;
-    }
-  };
 
   t.test("names a backup whose files are lost", async (t) => {
     const { id } = states[1]!;
