@@ -177,6 +177,9 @@ t.test("folders that cannot be used are refused", async (t) => {
     "file:///a%00b",
   ])
     t.match(await add(url), { error: { code: 10 } }, url);
+  t.match((await add("/mnt/my backups")).error?.data, {
+    reason: /it is a path; as a URL it is file:\/\/\/mnt\/my%20backups;/,
+  });
   t.equal(
     codeOf(await add(`file://${folder}/none`)),
     "BACKUP_REPOSITORY_UNREACHABLE",

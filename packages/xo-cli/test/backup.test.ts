@@ -96,7 +96,12 @@ t.test("backups are listed with VM, repository and state", async (t) => {
   const one = await run(["backup", "list", "web-1", "--json"]);
   t.same(one.json, [ARCHIVES[2]], "by the name of the VM");
   const none = await run(["backup", "list", "nobody"]);
-  t.match(none.err, "No backups");
+  t.match(
+    none.err,
+    "No backups; repositories that cannot be used: offsite (BACKUP_REPOSITORY_MISSING)",
+  );
+  const usable = await run(["backup", "list", "nobody", "--repository", "r1"]);
+  t.match(usable.err, /^No backups$/m);
 });
 
 t.test("a repository is named by id or name", async (t) => {

@@ -2,7 +2,7 @@ import { findNamed, type Named } from "../objects/find-named.js";
 import type { Rpc } from "../server/rpc.js";
 
 /** A backup repository, as `remote.getAll` returns it. */
-interface Repository extends Named {
+export interface Repository extends Named {
   readonly url: string;
   readonly enabled: boolean;
   readonly error?: { readonly code: string };

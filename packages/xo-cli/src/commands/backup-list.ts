@@ -1,6 +1,10 @@
 import { Command } from "commander";
 import { readArchives } from "../backup/archive.js";
-import { findRepository, readRepositories } from "../backup/repository.js";
+import {
+  findRepository,
+  readRepositories,
+  type Repository,
+} from "../backup/repository.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { printRows } from "../output/print-rows.js";
@@ -59,6 +63,16 @@ async function list(
       "verification",
       "id",
     ],
-    none: "No backups",
+    none: noneText(repositories),
   });
+}
+
+/** Says which repositories may have backups that are not listed. */
+function noneText(repositories: readonly Repository[]): string {
+  const unusable = repositories.flatMap(({ name, error }) =>
+    error === undefined ? [] : [`${name} (${error.code})`],
+  );
+  return unusable.length === 0
+    ? "No backups"
+    : `No backups; repositories that cannot be used: ${unusable.join(", ")}`;
 }

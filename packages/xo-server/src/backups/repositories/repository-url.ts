@@ -1,6 +1,6 @@
 import type { StorageLocation } from "@xo-server/backup";
 import { isAbsolute, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import {
   formatS3Url,
@@ -37,7 +37,11 @@ const FORMS = `file:///absolute/path (a folder or a mount), ${S3_FORM}`;
 export function parseRepositoryUrl(text: string): RepositoryLocation {
   const url = URL.parse(text);
   if (url === null)
-    throw invalid("it is not a URL; are / and @ in its keys percent-encoded?");
+    throw invalid(
+      isAbsolute(text)
+        ? `it is a path; as a URL it is ${pathToFileURL(text).href}`
+        : "it is not a URL; are / and @ in its keys percent-encoded?",
+    );
   if (isS3Url(url)) return parseS3Url(url);
   if (url.protocol !== "file:")
     throw invalid(`${url.protocol}// is not supported`);

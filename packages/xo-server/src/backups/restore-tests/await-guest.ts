@@ -58,12 +58,14 @@ export async function awaitGuest(
     if (answer !== undefined) return { ...answer, method, bootMs };
     await pause(clock, POLL_MS, signal);
   }
-  const who =
-    method === "script" ? "the script of the guest" : "the guest tools";
+  const within = `did not report within ${Math.round(timeout / 1_000)} seconds`;
   return {
     success: false,
     method,
-    error: `${who} did not report within ${Math.round(timeout / 1_000)} seconds`,
+    error:
+      method === "script"
+        ? `the script of the guest ${within}`
+        : `the guest tools ${within}: the guest has not booted, or has no guest tools`,
   };
 }
 
