@@ -22,33 +22,36 @@ interface Kind {
 
 const UNKNOWN = "00000000-0000-4000-8000-00000000000f";
 
+const accounts: Readonly<Record<string, Kind>> = {
+  user: {
+    create: "user.create",
+    params: (n) => ({ email: `user${n}`, password: "a long word" }),
+    get: "user.get",
+    path: (id) => `/users/${id}`,
+    set: "user.set",
+    change: { permission: "admin" },
+  },
+  group: {
+    create: "group.create",
+    params: (n) => ({ name: `group${n}` }),
+    get: "group.get",
+    path: (id) => `/groups/${id}`,
+    set: "group.set",
+    change: { name: "other" },
+  },
+  role: {
+    create: "role.create",
+    params: (n) => ({ name: `role${n}` }),
+    get: "role.get",
+    path: (id) => `/acl-roles/${id}`,
+    set: "role.set",
+    change: { name: "other" },
+  },
+};
+
 function kinds(t: Test, job: string): Readonly<Record<string, Kind>> {
   const folders = t.testdir({ 0: {}, 1: {}, 2: {} });
   return {
-    user: {
-      create: "user.create",
-      params: (n) => ({ email: `user${n}`, password: "a long word" }),
-      get: "user.get",
-      path: (id) => `/users/${id}`,
-      set: "user.set",
-      change: { permission: "admin" },
-    },
-    group: {
-      create: "group.create",
-      params: (n) => ({ name: `group${n}` }),
-      get: "group.get",
-      path: (id) => `/groups/${id}`,
-      set: "group.set",
-      change: { name: "other" },
-    },
-    role: {
-      create: "role.create",
-      params: (n) => ({ name: `role${n}` }),
-      get: "role.get",
-      path: (id) => `/acl-roles/${id}`,
-      set: "role.set",
-      change: { name: "other" },
-    },
     job: {
       create: "job.create",
       params: (n) => ({
@@ -124,7 +127,10 @@ t.test(
     const created = await first.request("job.create", {
       job: { type: "call", name: "job", method: "vm.start" },
     });
-    for (const [name, kind] of Object.entries(kinds(t, idOf(created))))
+    for (const [name, kind] of Object.entries({
+      ...accounts,
+      ...kinds(t, idOf(created)),
+    }))
       await t.test(name, async (t) => {
         let n = 0;
         const create = async () =>
