@@ -53,6 +53,14 @@ interface Ending {
   readonly isSized?: boolean;
 }
 
+interface BegunTransfer {
+  readonly work: TransferTask;
+  /** A result is reported when it is in the database. @throws XoError TASK_TAKEN_OVER: another server has adopted the task before */
+  readonly end: (outcome: Outcome) => Promise<void>;
+  /** Settles as the promise does, but rejects as soon as another server may have adopted the task, or if the task cannot be stored. */
+  readonly whileHeld: <T>(promise: Promise<T>) => Promise<T>;
+}
+
 /**
  * Streams data between clients and pools. Rights are checked when the path is
  * created. Each transfer is a task, and is written to the audit log with its
@@ -90,7 +98,7 @@ export class Transfers {
     this.#options.audit?.check();
     return this.#options.paths.offerUpload(
       (delivery) =>
-        this.#upload(subject, () => Promise.resolve(delivery), receive),
+        this.#upload(subject, this.#begin(subject), delivery, receive),
       subject.context,
     );
   }
@@ -100,13 +108,21 @@ export class Transfers {
    * @returns the result of the operation
    * @throws XoError STORE_UNAVAILABLE: the audit log cannot be written; errors of `open` and `receive`
    */
-  receive(
+  async receive(
     subject: TransferSubject,
     open: (signal: AbortSignal) => Promise<Delivery>,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): Promise<unknown> {
     this.#options.audit?.check();
-    return this.#upload(subject, open, receive);
+    const begun = this.#begin(subject);
+    let delivery: Delivery;
+    try {
+      delivery = await open(begun.work.signal);
+    } catch (error) {
+      await begun.end({ bytes: 0, error: toReason(error as Error) });
+      throw error;
+    }
+    return this.#upload(subject, begun, delivery, receive);
   }
 
   async #download(
@@ -162,16 +178,10 @@ export class Transfers {
 
   async #upload(
     subject: TransferSubject,
-    open: (signal: AbortSignal) => Promise<Delivery>,
+    { work, end, whileHeld }: BegunTransfer,
+    { body, length, sha256 }: Delivery,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): Promise<unknown> {
-    const { work, end, whileHeld } = this.#begin(subject);
-    const { body, length, sha256 } = await open(work.signal).catch(
-      async (error: Error) => {
-        await end({ bytes: 0, error: toReason(error) });
-        throw error;
-      },
-    );
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
     const meter = this.#meter(subject, work, { length, checksum });
     // Readers get the error; this handler prevents an unhandled rejection while there is no reader.
@@ -214,13 +224,7 @@ export class Transfers {
     });
   }
 
-  #begin(subject: TransferSubject): {
-    readonly work: TransferTask;
-    /** A result is reported when it is in the database. @throws XoError TASK_TAKEN_OVER: another server has adopted the task before */
-    readonly end: (outcome: Outcome) => Promise<void>;
-    /** Settles as the promise does, but rejects as soon as another server may have adopted the task, or if the task cannot be stored. */
-    readonly whileHeld: <T>(promise: Promise<T>) => Promise<T>;
-  } {
+  #begin(subject: TransferSubject): BegunTransfer {
     const { tasks, audit } = this.#options;
     const { object, name, params, context, operation } = subject;
     const task = tasks?.prepare({
