@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { repositoryRoot } from "./repository.js";
 
 /** Another commit of the repository, installed and built in a temporary folder. */
-export interface Checkout {
+interface Checkout {
   readonly root: string;
   remove(): Promise<void>;
 }

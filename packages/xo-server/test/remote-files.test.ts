@@ -119,7 +119,11 @@ t.test(
     let looked = 0;
     const files = new RemoteFiles({
       networks: ["127.0.0.1"],
-      lookup: ((_name: string, _options: object, done: (error: null, found: object[]) => void) => {
+      lookup: ((
+        _name: string,
+        _options: object,
+        done: (error: null, found: object[]) => void,
+      ) => {
         // A second look-up would have another answer.
         const address = looked++ === 0 ? "127.0.0.1" : "127.0.0.2";
         done(null, [{ address, family: 4 }]);
