@@ -8,8 +8,11 @@ import type { WatchdogWorkerData } from "./watchdog.js";
 const { state, tickMs, timeoutMs, exitCode, log } =
   workerData as WatchdogWorkerData;
 
-/** Maximum time for the stack, for the log line and for the exit, in ms each. */
+/** Maximum time for the stack, and for the exit, in ms each. */
 const STEP_LIMIT_MS = 3_000;
+
+/** Maximum time for the log line, in ms: its logger is loaded then, which takes seconds on a busy machine. */
+const LOG_LIMIT_MS = 15_000;
 
 const SAMPLES = 10;
 const SAMPLE_INTERVAL_MS = 10;
@@ -43,7 +46,7 @@ async function endProcess(): Promise<void> {
   const reason = `the event loop has been blocked for ${timeoutMs} ms, ending the process`;
   // A failure, such as too many open files, must not keep the process alive.
   const logged = logError(reason, [...stacks]).catch(() => undefined);
-  await Promise.race([logged, pause(STEP_LIMIT_MS)]);
+  await Promise.race([logged, pause(LOG_LIMIT_MS)]);
   // Only the main thread can end the process with an exit code.
   session.post("Runtime.evaluate", {
     expression: `process.reallyExit(${exitCode})`,
