@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -106,7 +106,9 @@ async function checkProxy(t: Test, url: string): Promise<void> {
     t.equal(await program.ended, 0, program.output);
     return program.output;
   };
-  const home = t.testdir({});
+  // Another `testdir` would remove the data folder of the running server.
+  const home = join(t.testdirName, "home");
+  await mkdir(home);
   await cli("register", "--allow-unauthorized", url, "admin");
   const disks = async () =>
     JSON.parse(await cli("list", "VDI", "--json")) as { id: string }[];
