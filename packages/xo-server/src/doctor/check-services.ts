@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { Store } from "@xo-server/store";
 import { ProviderSettings } from "../auth/sign-in/provider-settings.js";
 import type { Config } from "../config/config.js";
+import { urlHost } from "../config/url-host.js";
 import { ok, warning, type Result } from "./finding.js";
 
 const TIMEOUT_MS = 5_000;
@@ -74,8 +75,9 @@ function effectiveProviders(settings: ProviderSettings) {
 /** @returns none: no URL, or one without a connection (udp:, file:) */
 function toServices(name: string, text: string, key: string): Service[] {
   if (!URL.canParse(text)) return [];
-  const { protocol, hostname, port } = new URL(text);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const url = new URL(text);
+  const { protocol, port } = url;
+  const host = urlHost(url);
   const defaultPort = DEFAULT_PORTS[protocol];
   return defaultPort === undefined || host === ""
     ? []

@@ -1,14 +1,13 @@
 import type { Store } from "@xo-server/store";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { isNoSuchObject } from "../objects/no-such-object.js";
+import { isUuid } from "../objects/uuid.js";
 import { namedIds } from "./named-ids.js";
 
 interface StoredByOthersOptions {
   readonly store: Pick<Store, "catchUp" | "knows">;
   readonly objects: Pick<PoolObjects, "connectionOf">;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * What another server has just stored is known here within a second. An id that is unknown
@@ -37,7 +36,7 @@ export class StoredByOthers {
     const { store, objects } = this.#options;
     return namedIds(params).some(
       (id) =>
-        UUID.test(id) &&
+        isUuid(id) &&
         !store.knows(id) &&
         objects.connectionOf(id) === undefined,
     );

@@ -8,6 +8,7 @@ import {
 import { request as requestByHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { XoError } from "@xo-server/model";
+import { urlHost } from "../config/url-host.js";
 import { ReachableAddresses } from "./reachable-addresses.js";
 import type { Delivery } from "./transfer.js";
 
@@ -57,7 +58,7 @@ export class RemoteFiles {
   }
 
   async #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
-    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+    const host = urlHost(url);
     // An address is not looked up.
     if (isIP(host) !== 0) this.#check(url, host);
     const send = url.protocol === "https:" ? requestByHttps : requestByHttp;

@@ -5,6 +5,7 @@ import { XoError } from "@xo-server/model";
 import type { LineOptions } from "./audit-line.js";
 import { toSyslogMessage } from "./syslog-message.js";
 import type { AuditTarget } from "./target.js";
+import { urlHost } from "../../config/url-host.js";
 
 const PORT = 514;
 
@@ -16,7 +17,7 @@ export function createSyslogDatagramTarget(
   url: URL,
   options: LineOptions,
 ): AuditTarget {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = urlHost(url);
   const port = url.port === "" ? PORT : Number(url.port);
   return {
     address: `udp://${url.hostname}:${port}`,

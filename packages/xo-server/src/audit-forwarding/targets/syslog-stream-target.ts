@@ -9,6 +9,7 @@ import {
   type AuditTarget,
   type TargetConfig,
 } from "./target.js";
+import { urlHost } from "../../config/url-host.js";
 
 const PORTS: Readonly<Record<string, number>> = { "tcp:": 601, "tls:": 6514 };
 
@@ -25,7 +26,7 @@ export function createSyslogStreamTarget(
 ): AuditTarget {
   const { protocol } = url;
   // The brackets around an IPv6 address are removed.
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = urlHost(url);
   const port = url.port === "" ? PORTS[protocol]! : Number(url.port);
   return {
     address: `${protocol}//${url.hostname}:${port}`,

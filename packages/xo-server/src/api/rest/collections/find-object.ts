@@ -7,6 +7,7 @@ import {
   missingObject,
   type Loading,
 } from "../../../objects/missing-object.js";
+import { isUuid } from "../../../objects/uuid.js";
 import type { Rights } from "../../../rights/rights.js";
 
 export interface ObjectSources {
@@ -14,8 +15,6 @@ export interface ObjectSources {
   readonly queries: Pick<Queries, "page">;
   readonly loadedPools: Loading;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * An object of a collection by its id or XAPI reference; a template also by its
@@ -59,7 +58,7 @@ async function findByUuid(
   { type }: Collection,
   uuid: string,
 ): Promise<CatalogEntry | undefined> {
-  if (type !== "VM-template" || !UUID.test(uuid)) return undefined;
+  if (type !== "VM-template" || !isUuid(uuid)) return undefined;
   const filter = `uuid:"${uuid}"`;
   const { ids } = await queries.page({ type, filter, sort: [], limit: 2 });
   return ids.length === 1 ? catalog.get(ids[0]!) : undefined;
