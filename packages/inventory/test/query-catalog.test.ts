@@ -119,49 +119,58 @@ t.test(
   },
 );
 
-t.test(
-  "a query follows records that its properties are read from",
-  async (t) => {
-    const pool = new FakePool(["pool", "VM", "VM_guest_metrics"]);
-    const address = (ip: string) => {
-      const networks = { "0/ip": ip };
-      pool.put("VM_guest_metrics", "OpaqueRef:guest", { uuid: "g", networks });
-    };
-    address("10.0.0.1");
-    const guest = { guest_metrics: "OpaqueRef:guest" };
-    const put = (name_label: string) => {
-      const own = { ...vm(10, new Random(1)), ...guest, is_a_template: false };
-      pool.put("VM", "OpaqueRef:10", { ...own, name_label });
-    };
-    put("a");
-    const { inventory, clock, handle, poll } = await mirror(pool);
-    const catalog = createCatalog(inventory, { clock });
-    const queries = createQueries(catalog, { clock });
-    const update = async (change: () => void) => {
-      change();
-      await poll();
-      await flushed(inventory, clock);
-    };
-    const has = async (ip: string) =>
-      (await queries.count({ type: "VM", filter: `mainIpAddress:${ip}` })) > 0;
-    t.ok(await has("10.0.0.1"));
-    await update(() => {
-      address("10.0.0.2");
-    });
-    t.ok(await has("10.0.0.2"), "after the column was filled");
-    await update(() => {
-      put("b");
-    });
-    await update(() => {
-      address("10.0.0.3");
-    });
-    t.ok(await has("10.0.0.3"), "after a change of the VM itself");
-    t.same(await has("10.0.0.2"), false);
-    queries.stop();
-    catalog.stop();
-    await handle.stop();
-  },
-);
+for (const toRef of [
+  (name: string) => `OpaqueRef:${name}`,
+  (name: string) => `OpaqueRef:${uuid(name.length)}`,
+])
+  t.test(
+    `a query follows records that its properties are read from (${toRef("vm")})`,
+    async (t) => {
+      const pool = new FakePool(["pool", "VM", "VM_guest_metrics"]);
+      const address = (ip: string) => {
+        const networks = { "0/ip": ip };
+        pool.put("VM_guest_metrics", toRef("guest"), { uuid: "g", networks });
+      };
+      address("10.0.0.1");
+      const guest = { guest_metrics: toRef("guest") };
+      const put = (name_label: string) => {
+        const own = {
+          ...vm(10, new Random(1)),
+          ...guest,
+          is_a_template: false,
+        };
+        pool.put("VM", toRef("vm"), { ...own, name_label });
+      };
+      put("a");
+      const { inventory, clock, handle, poll } = await mirror(pool);
+      const catalog = createCatalog(inventory, { clock });
+      const queries = createQueries(catalog, { clock });
+      const update = async (change: () => void) => {
+        change();
+        await poll();
+        await flushed(inventory, clock);
+      };
+      const has = async (ip: string) =>
+        (await queries.count({ type: "VM", filter: `mainIpAddress:${ip}` })) >
+        0;
+      t.ok(await has("10.0.0.1"));
+      await update(() => {
+        address("10.0.0.2");
+      });
+      t.ok(await has("10.0.0.2"), "after the column was filled");
+      await update(() => {
+        put("b");
+      });
+      await update(() => {
+        address("10.0.0.3");
+      });
+      t.ok(await has("10.0.0.3"), "after a change of the VM itself");
+      t.same(await has("10.0.0.2"), false);
+      queries.stop();
+      catalog.stop();
+      await handle.stop();
+    },
+  );
 
 t.test(
   "filters and sorts build no object where a property can be read alone, or is one that the class lacks",

@@ -69,6 +69,18 @@ function isDashAt(index: number): boolean {
   return index === 8 || index === 13 || index === 18 || index === 23;
 }
 
+/** The same as `hashText` of a text in ASCII, of which these are the bytes. */
+export function hashAscii(
+  bytes: Uint8Array,
+  length: number,
+  seed: number,
+): number {
+  let hash = 0x811c9dc5 ^ Math.imul(seed, 0x9e3779b1);
+  for (let i = 0; i < length; i++)
+    hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  return hash;
+}
+
 /** 32-bit FNV-1a over the code units of a text, starting from `seed`. */
 export function hashText(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ Math.imul(seed, 0x9e3779b1);

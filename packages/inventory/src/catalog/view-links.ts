@@ -2,7 +2,7 @@ import { isRef, type Ref } from "@xo-server/model";
 import type { Inventory } from "../mirror/inventory.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type { View, ViewLinks } from "../views/view.js";
-import { hashText } from "./packed-uuid.js";
+import { hashAscii, hashText } from "./packed-uuid.js";
 import type { LazyRecords } from "./lazy-records.js";
 import type { PoolDirectory } from "./pool-directory.js";
 
@@ -164,6 +164,15 @@ export class RecordedLinks implements ViewLinks {
       this.#lastClass = className;
     }
     return this.#lastRecord;
+  }
+
+  /**
+   * Records a read of the record that a reference points to.
+   * @param ref the reference in ASCII
+   */
+  addContent(className: string, ref: Uint8Array, length: number): void {
+    this.#classes.add(className);
+    this.#recordRead(hashAscii(ref, length, this.#pool | CONTENT_SEED));
   }
 
   recordByUuid(className: string, uuid: string): XapiRecord | undefined {

@@ -193,6 +193,16 @@ export class ViewRowTable {
     return this.#readUuid(row, Cell.id);
   }
 
+  /**
+   * Writes the UUID of the reference as ASCII. @returns the number of bytes; 0 when the
+   * reference is not `OpaqueRef:` and a UUID
+   */
+  writeRef(row: number, bytes: Uint8Array, at: number): number {
+    if (!this.has(row, RowFlag.packedRef)) return 0;
+    this.#loadWords(row, Cell.ref);
+    return writeUuid(rowWords, bytes, at);
+  }
+
   /** See ViewTable.writeId. */
   writeId(row: number, bytes: Uint8Array, at: number): number {
     if (!this.has(row, RowFlag.packedId)) return 0;

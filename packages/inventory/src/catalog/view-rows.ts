@@ -11,6 +11,7 @@ import type {
 import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
 import { evaluatePredicate } from "./evaluate-predicate.js";
+import { FieldReader } from "./field-reader.js";
 import { PredicateResults } from "./predicate-results.js";
 import { RowIdentity } from "./row-identity.js";
 import {
@@ -28,9 +29,16 @@ export class ViewRows implements ViewTable {
   readonly #context: ClassContext;
   readonly #observers = new Set<RowObserver>();
   readonly #results = new PredicateResults();
+  readonly #fields: FieldReader;
 
   constructor(parts: ClassContext) {
     this.#context = parts;
+    this.#fields = new FieldReader(parts.view, parts, (row) => {
+      // Opening clears the dependencies that have been recorded so far.
+      this.#addDependencies(row, parts.reader.links);
+      const opened = this.#open(row);
+      return typeof opened === "string" ? undefined : opened;
+    });
   }
 
   get className(): string {
@@ -92,7 +100,7 @@ export class ViewRows implements ViewTable {
       visit(readerOf(this.object(row)));
       return;
     }
-    const opened = this.#open(row);
+    const opened = this.#openForReading(row);
     if (typeof opened === "string") {
       visit(readerOf(this.#stub(row)));
       return;
@@ -173,6 +181,11 @@ export class ViewRows implements ViewTable {
       callObserver(this.#context.logger, () => {
         one.flushed();
       });
+  }
+
+  #openForReading(row: number): ObjectReader | string {
+    const isCurrent = !this.#context.rows.has(row, RowFlag.dirty);
+    return isCurrent && this.#fields.open(row) ? this.#fields : this.#open(row);
   }
 
   /** The identity of a row that is up to date need not be derived again. */

@@ -7,7 +7,7 @@ import {
 } from "@xo-server/kit";
 import { ChangeFeed, type ChangeListener } from "../feed/change-feed.js";
 import type { ChangeBatch } from "../feed/change-ring.js";
-import type { ClassTable } from "../store/class-table.js";
+import type { ClassFields, ClassTable } from "../store/class-table.js";
 import type { PoolStoreStats } from "../store/pool-store.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type {
@@ -203,6 +203,10 @@ class PoolInventory implements Inventory {
       if (found !== undefined) return new RowObject(poolId, found, this.#cache);
     }
     return undefined;
+  }
+
+  fields(poolId: string, className: string): ClassFields | undefined {
+    return this.#findTable(poolId, className);
   }
 
   column(object: ObjectKey, name: string): unknown {

@@ -2,6 +2,7 @@ import type { Ref } from "@xo-server/model";
 import type { Logger, WallClock } from "@xo-server/kit";
 import type { ChangeListener } from "../feed/change-feed.js";
 import type { ChangeBatch } from "../feed/change-ring.js";
+import type { ClassFields } from "../store/class-table.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type {
   SnapshotCacheOptions,
@@ -200,6 +201,11 @@ export interface Inventory {
    * columnsOf(className).
    */
   column(object: ObjectKey, name: string): unknown;
+  /**
+   * Fields of the objects of a class in a pool, by row number: for readers of many
+   * objects. Valid until the caller yields.
+   */
+  fields(poolId: string, className: string): ClassFields | undefined;
   /**
    * All objects of a class, in no order. Changes during the iteration may or
    * may not be seen.

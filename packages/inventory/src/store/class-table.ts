@@ -19,6 +19,9 @@ import type { UuidIndex } from "./uuid-index.js";
 
 export type { XapiRecord } from "./record-rows.js";
 
+/** Reading single fields of the objects of a class in one pool, by row. */
+export type ClassFields = Pick<ClassTable, "find" | "columnAt" | "copyText">;
+
 /** Storage shared by all tables of a pool. */
 interface PoolIndexes {
   readonly segments: Segments;

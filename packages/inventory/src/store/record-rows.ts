@@ -136,6 +136,23 @@ export class RecordRows {
     return readDigits(bytes, at, length) ?? this.#parseColumn(row, at, length);
   }
 
+  /**
+   * Copies the text of a column by its index, without creating a string.
+   * @returns its length in bytes; 0: it is not a text in ASCII without escapes, or is longer
+   *   than `into`
+   */
+  copyText(row: number, column: number, into: Uint8Array): number {
+    const pair = Cell.columns + 2 * column;
+    const length = this.table.get(row, pair + 1) - 2;
+    if (length <= 0 || length > into.length) return 0;
+    const at = this.#columnsFrom(row) + this.table.get(row, pair);
+    const bytes = this.bytes(row);
+    if (bytes[at] !== QUOTE || !isPlain(bytes, at + 1, at + 1 + length))
+      return 0;
+    for (let i = 0; i < length; i++) into[i] = bytes[at + 1 + i]!;
+    return length;
+  }
+
   hasColumn(name: string): boolean {
     return this.#columnNames.includes(name);
   }

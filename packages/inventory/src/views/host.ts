@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import { needsReboot, readSupplementalPacks } from "./host-updates.js";
 import { readRawOperations } from "./operations.js";
@@ -35,13 +36,13 @@ export const hostView: View = {
     Certificate: ["fingerprint", "not_after"],
   },
   properties: {
-    name_label: ({ record }) => toText(record.name_label),
-    name_description: ({ record }) => toText(record.name_description),
-    tags: ({ record }) => toTextList(record.tags),
+    name_label: fieldProperty("name_label", toText),
+    name_description: fieldProperty("name_description", toText),
+    tags: fieldProperty("tags", toTextList),
     pendingGuidances: ({ record }) => toTextList(record.pending_guidances),
-    hostname: ({ record }) => toText(record.hostname),
-    address: ({ record }) => toText(record.address),
-    enabled: ({ record }) => toFlag(record.enabled),
+    hostname: fieldProperty("hostname", toText),
+    address: fieldProperty("address", toText),
+    enabled: fieldProperty("enabled", toFlag),
     power_state: (source) => powerStateOf(readMetrics(source)),
     memory: (source) => toMemory(readMetrics(source)),
   },

@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { View, ViewObject, ViewSource } from "./view.js";
 import { toSeconds } from "./values/instant.js";
 import { toNonEmptyText, toText } from "./values/plain.js";
@@ -14,9 +15,9 @@ export const messageView: View = {
   build,
   reads: {},
   properties: {
-    name: ({ record }) => toText(record.name),
-    time: ({ record }) => toSeconds(record.timestamp),
-    $object: ({ record }) => toNonEmptyText(record.obj_uuid),
+    name: fieldProperty("name", toText),
+    time: fieldProperty("timestamp", toSeconds),
+    $object: fieldProperty("obj_uuid", toNonEmptyText),
   },
   searched: ["id", "name"],
 };

@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import { readRawOperations } from "./operations.js";
 import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
 import { toInteger } from "./values/integer.js";
@@ -15,10 +16,10 @@ export const networkView: View = {
   build,
   reads: { PIF: ["bond_master_of"] },
   properties: {
-    name_label: ({ record }) => toText(record.name_label),
-    name_description: ({ record }) => toText(record.name_description),
-    tags: ({ record }) => toTextList(record.tags),
-    bridge: ({ record }) => toText(record.bridge),
+    name_label: fieldProperty("name_label", toText),
+    name_description: fieldProperty("name_description", toText),
+    tags: fieldProperty("tags", toTextList),
+    bridge: fieldProperty("bridge", toText),
     trafficRules: ({ record }) => toTrafficRules(record.other_config),
   },
   searched: ["id", "name_label", "name_description", "tags", "bridge"],

@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import { localHostOf } from "./local-host.js";
 import { readRawOperations } from "./operations.js";
@@ -27,14 +28,14 @@ export const srView: View = {
   build,
   reads: { PBD: ["host", "device_config"] },
   properties: {
-    name_label: ({ record }) => toText(record.name_label),
-    name_description: ({ record }) => toText(record.name_description),
-    tags: ({ record }) => toTextList(record.tags),
-    SR_type: ({ record }) => toText(record.type),
-    content_type: ({ record }) => toText(record.content_type),
-    shared: ({ record }) => toFlag(record.shared),
-    size: ({ record }) => toInteger(record.physical_size),
-    physical_usage: ({ record }) => toInteger(record.physical_utilisation),
+    name_label: fieldProperty("name_label", toText),
+    name_description: fieldProperty("name_description", toText),
+    tags: fieldProperty("tags", toTextList),
+    SR_type: fieldProperty("type", toText),
+    content_type: fieldProperty("content_type", toText),
+    shared: fieldProperty("shared", toFlag),
+    size: fieldProperty("physical_size", toInteger),
+    physical_usage: fieldProperty("physical_utilisation", toInteger),
     $container: containerOf,
   },
   searched: ["id", "name_label", "name_description", "tags", "SR_type"],

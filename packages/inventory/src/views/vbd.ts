@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { View, ViewObject, ViewSource } from "./view.js";
 import { toFlag, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
@@ -10,7 +11,7 @@ export const vbdView: View = {
   build,
   reads: {},
   properties: {
-    attached: ({ record }) => toFlag(record.currently_attached),
+    attached: fieldProperty("currently_attached", toFlag),
     device: ({ record }) => toNonEmptyText(record.device) ?? null,
     is_cd_drive: ({ record }) => record.type === "CD",
     VM: ({ record, links }) => links.id("VM", record.VM),

@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import { readRawOperations } from "./operations.js";
 import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
@@ -25,13 +26,13 @@ export const vdiView: View = {
   build,
   reads: { VDI: ["physical_utilisation", "sm_config"] },
   properties: {
-    name_label: ({ record }) => toText(record.name_label),
-    name_description: ({ record }) => toText(record.name_description),
-    tags: ({ record }) => toTextList(record.tags),
-    VDI_type: ({ record }) => toText(record.type),
-    cbt_enabled: ({ record }) => toFlag(record.cbt_enabled),
-    size: ({ record }) => toInteger(record.virtual_size),
-    usage: ({ record }) => toInteger(record.physical_utilisation),
+    name_label: fieldProperty("name_label", toText),
+    name_description: fieldProperty("name_description", toText),
+    tags: fieldProperty("tags", toTextList),
+    VDI_type: fieldProperty("type", toText),
+    cbt_enabled: fieldProperty("cbt_enabled", toFlag),
+    size: fieldProperty("virtual_size", toInteger),
+    usage: fieldProperty("physical_utilisation", toInteger),
     image_format: ({ record }) => toImageFormat(record),
     missing: ({ record }) => toFlag(record.missing),
     parent: ({ record }) => parentOf(record),

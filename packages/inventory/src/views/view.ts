@@ -39,6 +39,31 @@ export interface ViewSource {
   readonly links: ViewLinks;
 }
 
+/** A field that parser workers report: columnsOf(className) of model. */
+export interface Field {
+  readonly name: string;
+  /** Whose field it is: the record's own unless given. */
+  readonly link?: FieldLink;
+}
+
+/** The record of a class that a reported field of the own record refers to. */
+export interface FieldLink {
+  readonly field: string;
+  readonly className: string;
+}
+
+/** Fields from which alone a property is read. */
+export interface FieldRead {
+  readonly fields: readonly Field[];
+  /** Gets the fields in their order; undefined where there is no such record or field. */
+  readonly convert: (...values: unknown[]) => unknown;
+}
+
+/** Reads a property. With `from`, the catalog may read the fields itself, which is cheaper. */
+export type PropertyReader = ((source: ViewSource) => unknown) & {
+  readonly from?: FieldRead;
+};
+
 /**
  * Converts records of one XAPI class to objects. Pure functions: the same
  * source yields the same object. A field that the record lacks (older pools) is
@@ -67,9 +92,7 @@ export interface View {
    * than its property. They see records whose fields are parsed one by one, so they
    * should read fields that parser workers report (columnsOf in model).
    */
-  readonly properties?: Readonly<
-    Record<string, (source: ViewSource) => unknown>
-  >;
+  readonly properties?: Readonly<Record<string, PropertyReader>>;
   /**
    * Fields that `build` reads of linked records, by class: changes of other
    * fields do not cause a rebuild. Absent: every change does.

@@ -1,3 +1,4 @@
+import { fieldProperty } from "./field-property.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type { View, ViewObject, ViewSource } from "./view.js";
 import { toInteger, toNumber } from "./values/integer.js";
@@ -15,9 +16,9 @@ export const vifView: View = {
   build,
   reads: {},
   properties: {
-    attached: ({ record }) => toFlag(record.currently_attached),
-    device: ({ record }) => toText(record.device),
-    MAC: ({ record }) => toText(record.MAC),
+    attached: fieldProperty("currently_attached", toFlag),
+    device: fieldProperty("device", toText),
+    MAC: fieldProperty("MAC", toText),
     $network: ({ record, links }) => links.id("network", record.network),
     $VM: ({ record, links }) => links.id("VM", record.VM),
     trafficRules: ({ record }) => toTrafficRules(record.other_config),

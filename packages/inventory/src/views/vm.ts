@@ -1,4 +1,5 @@
 import type { XapiRecord } from "../store/record-rows.js";
+import { fieldProperty, linkedField } from "./field-property.js";
 import { readAddresses, readMainAddress } from "./guest-addresses.js";
 import {
   isAgentDetected,
@@ -33,6 +34,11 @@ import { put } from "./values/put.js";
 
 const SNAPSHOT = "VM-snapshot";
 const TEMPLATE = "VM-template";
+const GUEST_METRICS = {
+  field: "guest_metrics",
+  className: "VM_guest_metrics",
+};
+const METRICS = { field: "metrics", className: "VM_metrics" };
 
 /** The shape of VMs, templates, snapshots and control domains that clients of Xen Orchestra know; property names are part of the API. */
 export const vmView: View = {
@@ -58,28 +64,46 @@ export const vmView: View = {
     PBD: ["host"],
   },
   properties: {
-    name_label: ({ record }) => toText(record.name_label),
-    name_description: ({ record }) => toText(record.name_description),
-    power_state: ({ record }) => toText(record.power_state),
-    tags: ({ record }) => toTextList(record.tags),
+    name_label: fieldProperty("name_label", toText),
+    name_description: fieldProperty("name_description", toText),
+    power_state: fieldProperty("power_state", toText),
+    tags: fieldProperty("tags", toTextList),
     pendingGuidances: ({ record }) => toTextList(record.pending_guidances),
-    high_availability: ({ record }) => toText(record.ha_restart_priority),
+    high_availability: fieldProperty("ha_restart_priority", toText),
     blockedOperations: ({ record }) => toTextMap(record.blocked_operations),
     auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
     resourceSet: ({ record }) => toResourceSet(record),
     folder: ({ record }) => toFolder(record),
     CPUs: (source) => toCpus(source.record, readGuest(source)),
-    "CPUs.max": ({ record }) => toInteger(record.VCPUs_max),
+    "CPUs.max": fieldProperty("VCPUs_max", toInteger),
     memory: (source) => toMemory(source.record, readGuest(source)),
-    "memory.size": readMemorySize,
-    addresses: (source) => readAddresses(guestOf(source)?.networks),
-    mainIpAddress: (source) => readMainAddress(guestOf(source)?.networks),
+    "memory.size": fieldProperty(
+      [
+        "power_state",
+        "memory_dynamic_max",
+        linkedField(GUEST_METRICS, "memory"),
+        linkedField(METRICS, "memory_actual"),
+      ],
+      readMemorySize,
+    ),
+    addresses: fieldProperty(
+      linkedField(GUEST_METRICS, "networks"),
+      readAddresses,
+    ),
+    mainIpAddress: fieldProperty(
+      linkedField(GUEST_METRICS, "networks"),
+      readMainAddress,
+    ),
     os_version: (source) => toOsVersion(guestOf(source)),
-    "os_version.name": (source) => readOsName(guestOf(source)),
+    "os_version.name": fieldProperty(
+      linkedField(GUEST_METRICS, "os_version"),
+      readOsName,
+    ),
     managementAgentDetected: (source) => readAgentDetected(readGuest(source)),
-    startTime: (source) => toSeconds(metricsOf(source)?.start_time),
-    installTime: (source) => toSeconds(metricsOf(source)?.install_time),
-    $container: (source) => containerOf(source, isUp(source.record)),
+    startTime: fieldProperty(linkedField(METRICS, "start_time"), toSeconds),
+    installTime: fieldProperty(linkedField(METRICS, "install_time"), toSeconds),
+    $container: (source) =>
+      containerOf(source, isUp(source.record.power_state)),
     isDefaultTemplate: ({ record }) =>
       typeOf(record) === TEMPLATE ? isDefaultTemplate(record) : undefined,
     snapshot_time: ({ record }) =>
@@ -173,7 +197,7 @@ function build(source: ViewSource): ViewObject {
 }
 
 function readGuest(source: ViewSource): Guest {
-  const isRunning = isUp(source.record);
+  const isRunning = isUp(source.record.power_state);
   const guest = guestOf(source);
   return {
     type: typeOf(source.record),
@@ -184,17 +208,16 @@ function readGuest(source: ViewSource): Guest {
   };
 }
 
-function isUp(record: XapiRecord): boolean {
-  const state = record.power_state;
-  return state === "Running" || state === "Paused";
+function isUp(powerState: unknown): boolean {
+  return powerState === "Running" || powerState === "Paused";
 }
 
 function guestOf({ record, links }: ViewSource): XapiRecord | undefined {
-  return links.record("VM_guest_metrics", record.guest_metrics);
+  return links.record(GUEST_METRICS.className, record[GUEST_METRICS.field]);
 }
 
 function metricsOf({ record, links }: ViewSource): XapiRecord | undefined {
-  return links.record("VM_metrics", record.metrics);
+  return links.record(METRICS.className, record[METRICS.field]);
 }
 
 function putLinks(view: ViewObject, { record, links }: ViewSource): void {
@@ -276,31 +299,35 @@ function toMemory(record: XapiRecord, state: Guest): ViewObject {
   if (!isRunning) return memory;
   put(memory, "usage", toInteger(memberOf(guest?.memory, "used")));
   memory.size =
-    guestMemory(guest) ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
+    guestMemory(guest?.memory) ??
+    toInteger(metrics?.memory_actual) ??
+    dynamicMax;
   return memory;
 }
 
-/** `memory.size` alone. */
-function readMemorySize(source: ViewSource): number {
-  const { record } = source;
-  const size = isUp(record)
-    ? (guestMemory(guestOf(source)) ??
-      toInteger(metricsOf(source)?.memory_actual))
+/** `memory.size` alone, in bytes. */
+function readMemorySize(
+  powerState: unknown,
+  dynamicMax: unknown,
+  guest: unknown,
+  actual: unknown,
+): number {
+  const size = isUp(powerState)
+    ? (guestMemory(guest) ?? toInteger(actual))
     : undefined;
-  return size ?? toInteger(record.memory_dynamic_max) ?? 0;
+  return size ?? toInteger(dynamicMax) ?? 0;
 }
 
 /** The memory that the guest reports, in bytes; undefined unless it reports its use. */
-function guestMemory(guest: XapiRecord | undefined): number | undefined {
-  const memory = guest?.memory;
+function guestMemory(memory: unknown): number | undefined {
   return toInteger(memberOf(memory, "used")) === undefined
     ? undefined
     : toInteger(memberOf(memory, "total"));
 }
 
 /** `os_version.name` alone. */
-function readOsName(guest: XapiRecord | undefined): string | undefined {
-  const name = memberOf(guest?.os_version, "name");
+function readOsName(osVersion: unknown): string | undefined {
+  const name = memberOf(osVersion, "name");
   return typeof name === "string" ? name : undefined;
 }
 
