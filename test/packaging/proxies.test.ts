@@ -14,6 +14,15 @@ import { fixedPort } from "@xo-server/store/conformance";
 t.comment("timeout=120000");
 
 const PASSWORD = "correct horse battery";
+/** Of a client on another machine: only 127.0.0.1 is trusted. */
+const CLIENT = "127.0.0.2";
+/** Headers by which a client pretends to be another one, without TLS. */
+const FORGED = {
+  "x-forwarded-for": "192.0.2.6",
+  "x-forwarded-proto": "http",
+  "x-forwarded-host": "evil.example",
+  forwarded: "for=192.0.2.6;proto=http;host=evil.example",
+};
 const page = readFileSync(join(root, "docs/proxies.md"), "utf8");
 
 /** A program of Debian, and how the example of the page is made to run in a folder. */
@@ -86,17 +95,16 @@ for (const [language, proxy] of Object.entries(proxies)) {
 async function checkProxy(t: Test, url: string): Promise<void> {
   while ((await send(url, "/health").catch(() => undefined))?.status !== 200)
     await new Promise((resolve) => setImmediate(resolve));
-  const login = await send(
-    url,
-    "/auth/login",
-    JSON.stringify({ username: "admin", password: PASSWORD }),
-  );
-  t.equal(login.status, 200, login.body);
-  t.match(
-    login.cookie,
-    /; Secure/i,
-    "the server knows that the client uses https",
-  );
+  const credentials = JSON.stringify({ username: "admin", password: PASSWORD });
+  for (const headers of [{}, FORGED]) {
+    const login = await send(url, "/auth/login", credentials, headers);
+    t.equal(login.status, 200, login.body);
+    t.match(
+      login.cookie,
+      /; Secure/i,
+      "the server knows that the client uses https",
+    );
+  }
 
   const cli = async (...args: readonly string[]) => {
     const program = new RunningProgram(t, "xo-cli", args, {
@@ -110,6 +118,18 @@ async function checkProxy(t: Test, url: string): Promise<void> {
   const home = join(t.testdirName, "home");
   await mkdir(home);
   await cli("register", "--allow-unauthorized", url, "admin");
+  const audit = JSON.parse(
+    await cli("call", "--json", "audit.getRecords", "limit=50"),
+  ) as AuditPage;
+  const signIns = audit.records.filter(
+    ({ event, subject }) =>
+      event === "session.signIn" && subject.userIp !== "127.0.0.1",
+  );
+  t.strictSame(
+    signIns.map(({ subject }) => subject.userIp),
+    [CLIENT, CLIENT],
+    "the audit log has the address of the client",
+  );
   const disks = async () =>
     JSON.parse(await cli("list", "VDI", "--json")) as { id: string }[];
   while ((await disks()).length === 0);
@@ -130,19 +150,32 @@ async function sendUntilAnswered(url: string, body: string): Promise<Answer> {
     }
 }
 
+interface AuditPage {
+  readonly records: readonly {
+    readonly event: string;
+    readonly subject: { readonly userIp: string };
+  }[];
+}
+
 interface Answer {
   readonly status: number;
   readonly body: string;
   readonly cookie: string;
 }
 
-function send(url: string, path: string, body?: string): Promise<Answer> {
+function send(
+  url: string,
+  path: string,
+  body?: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
       `${url}${path}`,
       {
         method: body === undefined ? "GET" : "POST",
-        headers: { "content-type": "application/json" },
+        headers: { "content-type": "application/json", ...headers },
+        localAddress: CLIENT,
         rejectUnauthorized: false,
       },
       (response) => {
