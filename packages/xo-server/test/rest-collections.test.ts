@@ -37,6 +37,16 @@ t.test("a list has hrefs, of five parts with the id last", async (t) => {
   t.equal(hrefs[0]!.split("/").length, 5);
 });
 
+t.test(
+  "half a character in the UUID of one object leaves lists as they are",
+  async (t) => {
+    const broken = vm(1, { id: "\ud8000-1", uuid: "\ud8000-1" });
+    const objects = new FakeObjects([vm(0), broken]);
+    const { json } = await startRestServer(t, { objects });
+    t.same(await json("/vms"), [href(0), "/rest/v0/vms/%EF%BF%BD0-1"]);
+  },
+);
+
 t.test("fields are the requested ones that exist, and the href", async (t) => {
   const { json } = await startRestServer(t, { objects: new FakeObjects(vms) });
   t.same(await json("/vms?limit=1&fields=name_label,absent,href"), [

@@ -52,6 +52,19 @@ t.test(
   },
 );
 
+t.test("a file name of half a character is downloaded", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const { $getFrom } = await transfers.offerDownload(
+    { ...subject, fileName: "a\ud800.raw" },
+    async () => ({ type, body: Readable.from([Buffer.from("x")]), length: 1 }),
+  );
+  t.match($getFrom, /\/a%EF%BF%BD\.raw$/);
+  const answer = await fetch(url + $getFrom);
+  t.match(answer.headers.get("content-disposition"), /a%EF%BF%BD\.raw$/);
+  t.equal(await answer.text(), "x");
+  await outcome();
+});
+
 t.test(
   "a slow reader throttles the stream, and one that disconnects ends it",
   async (t) => {

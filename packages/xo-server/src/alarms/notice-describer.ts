@@ -1,3 +1,4 @@
+import { percentEncode } from "../encoding/percent-encode.js";
 import type { Catalog } from "@xo-server/inventory";
 import type { PoolSummary } from "../status/status.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
@@ -39,7 +40,7 @@ export function createNoticeDescriber(
     const path =
       folder === undefined || objectId === undefined
         ? "settings/alarms"
-        : `${folder}/${encodeURIComponent(objectId)}`;
+        : `${folder}/${percentEncode(objectId)}`;
     return {
       ...(pool === undefined ? {} : { pool }),
       ...(base === undefined ? {} : { url: `${base}#/${path}` }),

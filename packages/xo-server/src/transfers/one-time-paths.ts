@@ -1,3 +1,4 @@
+import { percentEncode } from "../encoding/percent-encode.js";
 import type { WallClock } from "@xo-server/kit";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
@@ -91,7 +92,7 @@ export class OneTimePaths {
     fileName = "",
   ): Promise<{ $getFrom: string }> {
     const path = await this.#add({ download }, owner);
-    const name = fileName === "" ? "" : `/${encodeURIComponent(fileName)}`;
+    const name = fileName === "" ? "" : `/${percentEncode(fileName)}`;
     return { $getFrom: path + name };
   }
 

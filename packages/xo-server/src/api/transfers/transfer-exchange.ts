@@ -1,3 +1,4 @@
+import { percentEncode } from "../../encoding/percent-encode.js";
 import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -54,7 +55,7 @@ export function sendDownload(
   if (fileName !== undefined)
     reply.header(
       "content-disposition",
-      `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+      `attachment; filename*=UTF-8''${percentEncode(fileName)}`,
     );
   return reply.send(body);
 }
