@@ -82,7 +82,7 @@ t.test(
     await dialog.getByLabel("User name").fill("bob");
     await dialog.getByLabel("Password").fill("another battery");
     await dialog.getByLabel("Administrator").check();
-    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("button", { name: "Add user" }).click();
     const bob = page.getByRole("row", { name: /^bob/ });
     await bob.getByText("Two-factor missing").waitFor();
     await page.getByText("1 user must still set up").waitFor();

@@ -110,20 +110,22 @@ t.test(
     await t.test(
       "a user is created, joins a group, and is deleted",
       async (t) => {
+        const dialogButton = (name: string) =>
+          page.getByRole("dialog").getByRole("button", { name, exact: true });
         await open("groups", "Groups");
         await page.getByRole("button", { name: "Add group" }).click();
         await page.getByLabel("Name").fill("operators");
-        await page.getByRole("button", { name: "Create", exact: true }).click();
+        await dialogButton("Add group").click();
         await page.getByRole("cell", { name: "operators" }).first().waitFor();
         await open("users", "Users");
         await page.getByRole("button", { name: "Add user" }).click();
-        await page.getByRole("button", { name: "Create", exact: true }).click();
+        await dialogButton("Add user").click();
         await page.getByText("Required.").first().waitFor();
         await page.getByLabel("User name", { exact: true }).fill("ada");
         await page.getByLabel("Password", { exact: true }).fill("a long word");
         await page.getByLabel("operators").check();
         await checkViews(t, page, "the form of a user");
-        await page.getByRole("button", { name: "Create", exact: true }).click();
+        await dialogButton("Add user").click();
         const row = page.getByRole("row", { name: /^ada/ });
         await row.getByText("operators").waitFor();
         await row.getByRole("button").click();

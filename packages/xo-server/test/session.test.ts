@@ -117,6 +117,24 @@ t.test("a client has one token, which is prolonged", async (t) => {
     });
 });
 
+t.test("the token of the session is marked in the list", async (t) => {
+  const { connect } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const token = await admin.request("token.create", { description: "own" });
+  await admin.request("token.create", { description: "other" });
+  const client = await connect();
+  await client.request("session.signIn", { token });
+  const marked = async (from: typeof client) =>
+    (
+      (await from.request("user.getAuthenticationTokens")) as {
+        description: string;
+        isCurrent?: boolean;
+      }[]
+    ).flatMap(({ description, isCurrent }) => (isCurrent ? description : []));
+  t.same(await marked(client), ["own"]);
+  t.same(await marked(admin), [], "signed in by a password");
+});
+
 t.test("the next message after its expiry closes the socket", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });

@@ -56,6 +56,11 @@ t.test(
     t.equal(english.span(1434), "1.4 s");
     t.equal(english.span(7_500_000), "2 h");
     t.equal(english.span(3 * 86_400_000), "3 d");
+    t.equal(english.interval(20_000), "20 s");
+    t.equal(english.interval(90_000), "90 s");
+    t.equal(english.interval(300_000), "5 min");
+    t.equal(english.interval(7_200_000), "2 h");
+    t.equal(english.interval(172_800_000), "2 d");
     t.equal(english.duration(32_900), "32 s");
     t.equal(english.duration(300_000), "5 min");
     t.equal(english.size(4 * 2 ** 30), "4 GiB");

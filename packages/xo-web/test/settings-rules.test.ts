@@ -96,6 +96,8 @@ t.test("tokens that end, and those that were used last", async (t) => {
     named([{ name: "Grace" }, { name: "ada" }, { name: "Linus" }], " A "),
     [{ name: "ada" }, { name: "Grace" }],
   );
+  const current = { ...token("current", 0), isCurrent: true };
+  t.equal(byUse([token("used", 0, 5), current])[0], current);
 });
 
 const filter: AuditFilter = {

@@ -85,6 +85,18 @@ export class Formats {
     return fill(this.#units.s, { n: this.count(Math.floor(ms / 1000)) });
   }
 
+  /** A setting in the largest unit that needs no fraction: `20 s`, `90 s`, `5 min`, `2 h`. */
+  interval(ms: number): string {
+    const { s, min, h, d } = this.#units;
+    if (ms % 86_400_000 === 0 && ms > 0)
+      return fill(d, { n: this.count(ms / 86_400_000) });
+    if (ms % 3_600_000 === 0 && ms > 0)
+      return fill(h, { n: this.count(ms / 3_600_000) });
+    if (ms % 60_000 === 0 && ms > 0)
+      return fill(min, { n: this.count(ms / 60_000) });
+    return fill(s, { n: this.number(ms / 1000) });
+  }
+
   /** Decimal units, as networks and disks are sold. */
   bytes(bytes: number): string {
     const { B, kB, MB, GB, TB, PB } = this.#units;

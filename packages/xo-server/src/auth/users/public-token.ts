@@ -15,6 +15,11 @@ export const PublicToken = Type.Object({
       ip: Type.Optional(Type.String()),
     }),
   ),
+  isCurrent: Type.Optional(
+    Type.Literal(true, {
+      description: "The token that the caller has signed in with.",
+    }),
+  ),
 });
 export type PublicToken = Static<typeof PublicToken>;
 

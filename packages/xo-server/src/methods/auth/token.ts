@@ -228,11 +228,16 @@ const userGetAuthenticationTokens = defineOperation({
     operationId: "GetAuthenticationTokens",
     exposure: "allow",
   },
-  handler: ({ id = "me" }, context) =>
-    Array.from(
+  handler: ({ id = "me" }, context) => {
+    const current = context.client.session?.tokenId;
+    return Array.from(
       context.services.store.tokens.ofUser(userIdOf(id, context)),
-      toPublicToken,
-    ),
+      (token) => ({
+        ...toPublicToken(token),
+        ...(token.id === current ? { isCurrent: true as const } : {}),
+      }),
+    );
+  },
 });
 
 const userCreateAuthenticationToken = defineOperation({

@@ -52,6 +52,8 @@ export interface Token {
   readonly description?: string;
   readonly client?: { readonly id: string };
   readonly last_use?: { readonly timestamp: number; readonly ip?: string };
+  /** The session of this page. */
+  readonly isCurrent?: boolean;
 }
 
 type TokenState = "valid" | "ending" | "ended";
@@ -64,11 +66,13 @@ export function tokenState({ expiration }: Token, now: number): TokenState {
   return expiration - now < SOON_MS ? "ending" : "valid";
 }
 
-/** Most recently used first, never used last. */
+/** The current session first, then the most recently used, never used last. */
 export function byUse(tokens: readonly Token[]): readonly Token[] {
   const usedAt = ({ last_use }: Token) => last_use?.timestamp ?? 0;
+  const rank = ({ isCurrent = false }: Token) => (isCurrent ? 0 : 1);
   return tokens.toSorted(
-    (a, b) => usedAt(b) - usedAt(a) || b.created_at - a.created_at,
+    (a, b) =>
+      rank(a) - rank(b) || usedAt(b) - usedAt(a) || b.created_at - a.created_at,
   );
 }
 
