@@ -34,7 +34,7 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
     const { page, main, consoleErrors } = await open(t, "/tasks");
     const row = (at: number) =>
       main.getByRole("listitem").filter({ hasText: named(at) });
-    await page.getByText("No running tasks").waitFor();
+    await page.getByText("No tasks").waitFor();
     await act(0, "clean_shutdown");
     await row(0).getByText("Running").waitFor();
     await page.getByRole("button", { name: /running$/ }).waitFor();
@@ -48,6 +48,14 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
     await row(1).getByText("Failed", { exact: true }).waitFor();
     await row(1).getByText("The VM is running").waitFor();
     await page.getByText("Failed: start VM").waitFor();
+    await act(1, "clean_shutdown");
+    const shutdown = row(1).filter({ hasText: "clean shutdown VM" });
+    await shutdown.getByText("Succeeded", { exact: true }).waitFor();
+    await row(1).getByRole("button", { name: "Retry start VM" }).click();
+    const again = main
+      .getByRole("listitem")
+      .filter({ hasText: /^Start(?! VM)/ });
+    await again.getByText("Succeeded", { exact: true }).first().waitFor();
     await page.getByText("Failed", { exact: true }).first().click();
     await row(0).waitFor({ state: "detached" });
     await page.waitForURL(/state=failure/);

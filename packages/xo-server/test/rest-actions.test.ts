@@ -62,6 +62,7 @@ function setUp() {
         tag: Type.Optional(Type.String()),
       }),
       result: Type.Unknown(),
+      changes: true,
       permission: {
         action: "operate:use",
         resource: "VM",
@@ -134,6 +135,7 @@ t.test("an action returns a task, which reports its outcome", async (t) => {
       name: "REST API: start VM",
       objectId: "v",
       userId: "id-of-operator",
+      retry: { method: "vm.start", idParameter: "id", ids: ["v"], params: {} },
     },
   });
   const waiting = json(`/tasks/${taskId}?wait=true`, as("operator"));
@@ -276,4 +278,23 @@ t.test("tags are put and deleted by their name", async (t) => {
     { operation: "tag.add", id: "v", tag: "a/b c" },
     { operation: "tag.remove", id: "v", tag: "x" },
   ]);
+});
+
+t.test("a task can be run again unless its parameters are long", async (t) => {
+  const { options } = setUp();
+  const { json } = await startRestServer(t, options);
+  const retryOf = async (path: string, body: object) => {
+    const { taskId } = (await json(
+      path,
+      post("admin", JSON.stringify(body)),
+      202,
+    )) as { taskId: string };
+    const task = (await json(`/tasks/${taskId}`, as("admin"))) as {
+      properties: { retry?: { params: object } };
+    };
+    return task.properties.retry?.params;
+  };
+  t.same(await retryOf("/vms/v/actions/start", { hostId: "h" }), { host: "h" });
+  const long = "x".repeat(2_000);
+  t.equal(await retryOf("/vms/v/actions/start", { hostId: long }), undefined);
 });

@@ -308,3 +308,34 @@ t.test("tasks of a pool show what is rebooted, as they link to a host", (t) => {
   t.equal(named("Async.PBD.plug"), "PBD.plug");
   t.end();
 });
+
+t.test("an action over REST that has failed can be run again", async (t) => {
+  const retry = {
+    method: "vm.start",
+    idParameter: "id",
+    ids: ["v"],
+    params: {},
+  };
+  const properties = { name: "REST API: start VM", objectId: "v", retry };
+  t.same(item("1", "failure", { properties }).retry, retry);
+  t.same(item("1", "interrupted", { properties }).retry, retry);
+  t.equal(item("1", "pending", { properties }).retry, undefined);
+  t.equal(item("1", "success", { properties }).retry, undefined);
+  t.equal(item("1", "failure").retry, undefined, "not of other tasks");
+});
+
+t.test("a XAPI task is named with the VM that it works on", async (t) => {
+  const row = {
+    id: "task",
+    type: "task",
+    name_label: "Async.VM.clean_reboot",
+    status: "pending",
+    $host: "h",
+  };
+  const ofVm = poolTaskItem(row, "v");
+  t.same(ofVm.object, { type: "VM", id: "v" });
+  t.equal(taskName(ofVm, en), "Reboot");
+  const ofHost = poolTaskItem(row);
+  t.same(ofHost.object, { type: "host", id: "h" });
+  t.equal(taskName(ofHost, en), "Reboot (VM)");
+});

@@ -18,6 +18,8 @@ export interface TaskSubject {
   readonly params: object;
   /** Name of the operation: its `resume` continues the task after a restart. */
   readonly operation?: string;
+  /** Parameters of `bulk.run` that run it again. */
+  readonly retry?: object;
 }
 
 export interface RunningTaskOptions {
@@ -112,7 +114,7 @@ export class RunningTask {
   /** Restores a task that the previous run of the server left pending. */
   static restore(before: Task, options: RunningTaskOptions): RunningTask {
     const { properties = {} } = before.body as StoredBody;
-    const { objectType = "", params = {}, operation } = properties;
+    const { objectType = "", params = {}, operation, retry } = properties;
     const subject = {
       name: before.name,
       objectId: before.objectId ?? "",
@@ -120,6 +122,7 @@ export class RunningTask {
       objectType,
       params,
       ...(operation === undefined ? {} : { operation }),
+      ...(retry === undefined ? {} : { retry }),
     };
     return new RunningTask(subject, options, before);
   }

@@ -27,6 +27,8 @@ export interface TaskItem {
   readonly counts: TaskCounts | undefined;
   /** Of a bulk operation that has failed for some objects. */
   readonly failedItems: FailedItems | undefined;
+  /** Parameters of `bulk.run` that run it again; undefined: it has not failed, or the task does not contain them. */
+  readonly retry: Readonly<Record<string, Json>> | undefined;
   readonly notes: readonly string[];
   readonly parts: readonly TaskItem[];
   /** Number of notes and parts that were left out: `task.get` returns them. */
@@ -72,6 +74,7 @@ export function toTaskItem(task: Json): TaskItem | undefined {
     failure: failureOf(task),
     counts: countsOf(task["counts"]),
     failedItems: failedItemsOf(task),
+    retry: hasFailed(status) ? retryOf(properties["retry"]) : undefined,
     notes: notesOf(task),
     parts: listAt(task, "tasks").flatMap((part) => toTaskItem(part) ?? []),
     omitted: sumOf(task["omitted"]),
@@ -80,8 +83,11 @@ export function toTaskItem(task: Json): TaskItem | undefined {
   };
 }
 
-/** Reads a XAPI task, an object of the type `task`. */
-export function poolTaskItem(row: ObjectRow): TaskItem {
+/**
+ * Reads a XAPI task, an object of the type `task`.
+ * @param vm id of the VM that it works on; undefined: none, or not known
+ */
+export function poolTaskItem(row: ObjectRow, vm?: string): TaskItem {
   const { id, status, progress, created, finished, result } = row;
   const isCancelled = status === "cancelled";
   const allowed = row["allowedOperations"];
@@ -96,7 +102,12 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
     progress: numberOf(progress),
     start: 1_000 * numberOf(created),
     end: typeof finished === "number" ? 1_000 * finished : undefined,
-    object: typeof host === "string" ? { type: "host", id: host } : undefined,
+    object:
+      vm === undefined
+        ? typeof host === "string"
+          ? { type: "host", id: host }
+          : undefined
+        : { type: "VM", id: vm },
     operation: undefined,
     failure:
       status === "failure" && textOf(result) !== ""
@@ -104,6 +115,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
         : undefined,
     counts: undefined,
     failedItems: undefined,
+    retry: undefined,
     notes: [],
     parts: [],
     omitted: 0,
@@ -176,6 +188,15 @@ function poolStatus(status: string): TaskStatus {
   if (status === "success") return "success";
   if (status === "failure") return "failure";
   return status === "cancelled" ? "interrupted" : "pending";
+}
+
+/** A task that was cancelled or interrupted has not done its work either. */
+function hasFailed(status: Json | undefined): boolean {
+  return status === "failure" || status === "interrupted";
+}
+
+function retryOf(value: Json | undefined): TaskItem["retry"] {
+  return value !== undefined && isObject(value) ? value : undefined;
 }
 
 function isStatus(status: unknown): status is TaskStatus {

@@ -14,8 +14,12 @@ const GATHER_MS = 700;
 const haveToasts: ReadonlySet<string> = new Set([
   "bulk.run",
   "disk.import",
+  "disk.importContent",
+  "host.installSupplementalPack",
   "pool.importVm",
+  "pool.installSupplementalPack",
   "vm.createMultiple",
+  "vm.import",
 ]);
 
 /**

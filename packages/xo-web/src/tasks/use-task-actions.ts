@@ -11,7 +11,7 @@ interface TaskActions {
   readonly cancelling: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
   /** Runs the operation again for the objects that it has failed for, as a new task. */
-  readonly retry: (failed: FailedItems) => Promise<void>;
+  readonly retry: (failed: Pick<FailedItems, "retry">) => Promise<void>;
   /** Removes our tasks that have ended from the list. */
   readonly clear: () => Promise<void>;
 }

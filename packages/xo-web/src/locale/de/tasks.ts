@@ -2,8 +2,10 @@ import type { Messages } from "../en/messages.js";
 
 export const tasks: Messages["tasks"] = {
   heading: "Aufgaben",
-  none: "Keine laufenden Aufgaben",
-  noneLead: "Hier werden laufende Aufgaben und ihr Fortschritt angezeigt.",
+  none: "Keine Aufgaben",
+  noneLead:
+    "Hier werden die Aufgaben des Servers und der Pools mit ihrem Fortschritt angezeigt.",
+  noneRunning: "Keine laufenden Aufgaben",
   noneOfObject: "Keine aktuellen Aufgaben.",
   noMatches: "Keine passenden Aufgaben.",
   tray: "Aufgaben",
@@ -49,6 +51,7 @@ export const tasks: Messages["tasks"] = {
   partsOf: "Teilaufgaben von {name}",
   cancelOf: "{name} abbrechen",
   failuresOf: "Details: fehlgeschlagene Objekte von {name}",
+  retryOf: "{name} wiederholen",
   left: "noch {span}",
   counts: "{done} von {total}",
   refused: "Aufgaben können nicht geladen werden: {reason}",

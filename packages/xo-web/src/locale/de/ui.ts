@@ -3,6 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const ui: Messages["ui"] = {
   close: "Schließen",
   cancel: "Abbrechen",
+  retry: "Wiederholen",
   save: "Speichern",
   delete: "Löschen",
   edit: "Bearbeiten",

@@ -1,7 +1,9 @@
 export const tasks = {
   heading: "Tasks",
-  none: "No running tasks",
-  noneLead: "Running tasks and their progress are listed here.",
+  none: "No tasks",
+  noneLead:
+    "Tasks of the server and of pools are listed here, with their progress.",
+  noneRunning: "No running tasks",
   noneOfObject: "No recent tasks.",
   noMatches: "No matching tasks.",
   tray: "Tasks",
@@ -47,6 +49,7 @@ export const tasks = {
   partsOf: "Subtasks of {name}",
   cancelOf: "Cancel {name}",
   failuresOf: "Details: failed objects of {name}",
+  retryOf: "Retry {name}",
   left: "{span} remaining",
   counts: "{done} of {total}",
   refused: "Tasks cannot be loaded: {reason}",

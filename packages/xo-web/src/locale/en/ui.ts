@@ -5,6 +5,7 @@ export const ui = {
   delete: "Delete",
   edit: "Edit",
   undo: "Undo",
+  retry: "Retry",
   more: "More",
   none: "none",
   unknown: "unknown",

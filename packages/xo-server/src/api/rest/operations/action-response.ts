@@ -10,6 +10,7 @@ import { isRefusal } from "../../../operations/refusal.js";
 import type { RestRoute } from "../../../operations/rest-route.js";
 import type { TaskSubject } from "../../../tasks/running-task.js";
 import { toInputError } from "./operation-parameters.js";
+import { retryParameters } from "./retry-parameters.js";
 import {
   readOperationRequest,
   type OperationParts,
@@ -60,6 +61,7 @@ export async function startAction(
     userId: context.user?.id,
     params: shownParameters((request.body as object | undefined) ?? {}),
     operation: operation.name,
+    ...retryParameters(operation, params, entry?.id),
   });
   let hasBegun = false;
   let onBegin: () => void = () => undefined;
