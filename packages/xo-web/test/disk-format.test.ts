@@ -1,5 +1,6 @@
 import t from "tap";
-import { readDiskFormat } from "../src/actions/plan/disk-format.js";
+import { readDiskFormat, typeOfName } from "../src/actions/plan/disk-format.js";
+import { fileNameOf, isHttpUrl } from "../src/actions/plan/file-url.js";
 
 const file = (name: string, content: string, offset = 0) => {
   const bytes = Buffer.alloc(offset + content.length + 16);
@@ -45,4 +46,30 @@ t.test("formats that would be unusable as raw disks are named", async (t) => {
 t.test("an empty file is no disk", async (t) => {
   const format = await readDiskFormat(new File([], "disk.raw"));
   t.same(format, { type: "unsupported", format: undefined });
+});
+
+t.test("of a file at a URL, only the name is known", async (t) => {
+  t.equal(typeOfName("disk.VHD"), "vhd");
+  t.equal(typeOfName("install.iso"), "iso");
+  t.equal(typeOfName("disk.img"), "raw");
+  t.equal(typeOfName("disk"), undefined);
+  t.equal(
+    fileNameOf("https://a.example/images/my%20disk.vhd?key=1"),
+    "my disk.vhd",
+  );
+  t.equal(fileNameOf("https://a.example/%E0%A4%A"), "%E0%A4%A");
+  t.equal(fileNameOf("https://a.example/"), "");
+  t.equal(fileNameOf("disk.vhd"), "");
+});
+
+t.test("the server downloads from http and https URLs", async (t) => {
+  t.ok(isHttpUrl("http://10.0.0.1:8080/disk.vhd"));
+  t.ok(isHttpUrl("https://a.example/disk.vhd"));
+  for (const text of [
+    "",
+    "disk.vhd",
+    "file:///etc/passwd",
+    "ftp://a.example/x",
+  ])
+    t.notOk(isHttpUrl(text), text);
 });

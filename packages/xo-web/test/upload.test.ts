@@ -59,6 +59,7 @@ async function started() {
     localization: () => ({ text: en, formats: new Formats("en", en) }),
     method: "pool.importVm",
     params: {},
+    kind: "import",
     file: { name: "vm.xva", size: 100 } as File,
   });
   await settled();

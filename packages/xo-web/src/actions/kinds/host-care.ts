@@ -29,6 +29,14 @@ export const hostCareActions: readonly Action[] = [
   }),
   defineAction({
     ...host,
+    id: "host.installPack",
+    needs: { method: "host.installSupplementalPack", idParameter: "host" },
+    icon: PackagePlus,
+    refusalOf: unlessUp,
+    dialog: () => import("../dialogs/UploadDialog.vue"),
+  }),
+  defineAction({
+    ...host,
     id: "host.logs",
     icon: FileDown,
     refusalOf: unlessUp,

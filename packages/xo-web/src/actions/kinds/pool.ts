@@ -6,6 +6,7 @@ import {
   Heart,
   Network,
   PackageCheck,
+  PackagePlus,
   Plus,
   RotateCw,
   Server,
@@ -88,6 +89,7 @@ export const poolActions: readonly Action[] = [
     needs: { method: "pool.importVm" },
     icon: Upload,
     dialog: () => import("../dialogs/ImportDialog.vue"),
+    createdType: "VM",
   }),
   defineAction({
     ...pool,
@@ -96,6 +98,14 @@ export const poolActions: readonly Action[] = [
     needs: { method: "vm.importMultipleFromEsxi" },
     icon: Import,
     dialog: () => import("../dialogs/VmwareDialog.vue"),
+  }),
+  defineAction({
+    ...pool,
+    group: "work",
+    id: "pool.installPack",
+    needs: { method: "pool.installSupplementalPack", idParameter: "pool" },
+    icon: PackagePlus,
+    dialog: () => import("../dialogs/UploadDialog.vue"),
   }),
   defineAction({
     ...pool,

@@ -3,6 +3,7 @@ import {
   Construction,
   Download,
   Eraser,
+  FileUp,
   HardDrive,
   MoveRight,
   Plug,
@@ -74,6 +75,7 @@ export const storageActions: readonly Action[] = [
     icon: Upload,
     isForOne: true,
     dialog: () => import("../dialogs/ImportDialog.vue"),
+    createdType: "VDI",
   }),
   defineAction({
     ...sr,
@@ -233,6 +235,16 @@ export const storageActions: readonly Action[] = [
       params: { format },
     }),
     onResult: fetchContent,
+  }),
+  defineAction({
+    ...vdi,
+    group: "danger",
+    tone: "danger",
+    id: "vdi.overwrite",
+    needs: { method: "disk.importContent" },
+    icon: FileUp,
+    isForOne: true,
+    dialog: () => import("../dialogs/UploadDialog.vue"),
   }),
   defineAction({
     types: ["VDI", "VDI-snapshot"],

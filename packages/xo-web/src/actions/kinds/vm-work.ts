@@ -2,6 +2,7 @@ import {
   Camera,
   Copy,
   Download,
+  Layers,
   LayoutTemplate,
   MapPin,
   MoveRight,
@@ -168,6 +169,18 @@ export const vmWorkActions: readonly Action[] = [
       params: { compress: compress ?? "" },
     }),
     onResult: fetchContent,
+  }),
+  defineAction({
+    ...vm,
+    group: "change",
+    id: "vm.coalesce",
+    icon: Layers,
+    isDisruptive: true,
+    refusalOf: (object, text) =>
+      unlessState(object, text, "Running", "Halted") ??
+      blocked(object, text, "suspend"),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.coalesce }),
+    operation: () => ({ method: "vm.coalesceLeaf" }),
   }),
   defineAction({
     ...vm,

@@ -1,8 +1,12 @@
 /** Bytes that determine the format: the volume descriptor of an ISO is at 32 KiB. */
 const HEAD_BYTES = 0x8006;
 
+/** Formats that can be imported as a disk. */
+export const diskTypes = ["vhd", "raw", "iso"] as const;
+export type DiskType = (typeof diskTypes)[number];
+
 type DiskFormat =
-  | { readonly type: "vhd" | "iso" | "raw" }
+  | { readonly type: DiskType }
   /** Name of a format that cannot be imported as a disk; undefined: the file is empty. */
   | { readonly type: "unsupported"; readonly format: string | undefined };
 
@@ -48,4 +52,11 @@ export async function readDiskFormat(file: File): Promise<DiskFormat> {
   return {
     type: extension === "vhd" || extension === "iso" ? extension : "raw",
   };
+}
+
+/** Format of a disk by the extension of its file; undefined: it does not tell. */
+export function typeOfName(fileName: string): DiskType | undefined {
+  const extension = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase();
+  if (extension === "img") return "raw";
+  return diskTypes.find((type) => type === extension);
 }

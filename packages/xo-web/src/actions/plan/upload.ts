@@ -1,6 +1,6 @@
 import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
-import { fill } from "../../locale/messages.js";
+import { fill, type Messages } from "../../locale/messages.js";
 import type { Toasts } from "../../toasts/use-toasts.js";
 import type { Localization } from "./action.js";
 import { errorMessage } from "./error-message.js";
@@ -13,6 +13,8 @@ interface Upload {
   readonly method: string;
   readonly params: Json;
   readonly file: File;
+  /** What the toast reports. */
+  readonly kind: keyof Messages["actions"]["importing"]["uploads"];
 }
 
 /** Minimum interval between two updates of the toast, in ms. */
@@ -20,9 +22,10 @@ const OFTEN_MS = 300;
 
 /** Uploads a file and shows its progress in a toast; continues when the dialog is closed. */
 export async function sendFile(upload: Upload): Promise<void> {
-  const { call, toasts, localization, method, params, file } = upload;
+  const { call, toasts, localization, method, params, file, kind } = upload;
   const { text, formats } = localization();
-  const says = text.actions.importing;
+  const { importing } = text.actions;
+  const says = importing.uploads[kind];
   const title = fill(says.sending, { name: file.name });
   const abort = new AbortController();
   const leaving = (event: BeforeUnloadEvent) => {
@@ -34,7 +37,7 @@ export async function sendFile(upload: Upload): Promise<void> {
   const onProgress = (sent: number) => {
     if (performance.now() - shownAt < OFTEN_MS) return;
     shownAt = performance.now();
-    const detail = fill(says.sent, {
+    const detail = fill(importing.sent, {
       sent: formats.bytes(sent),
       total: formats.bytes(file.size),
       share: formats.share(file.size > 0 ? sent / file.size : 0),
@@ -50,7 +53,7 @@ export async function sendFile(upload: Upload): Promise<void> {
   try {
     const answer = await call(method, params);
     const path = isObject(answer) ? answer["$sendTo"] : undefined;
-    if (typeof path !== "string") throw new Error(says.noPath);
+    if (typeof path !== "string") throw new Error(importing.noPath);
     await post({ path, file, onProgress, signal: abort.signal });
     const done = fill(says.done, { name: file.name });
     toasts.show({ id, tone: "good", text: done });
@@ -61,7 +64,7 @@ export async function sendFile(upload: Upload): Promise<void> {
     else {
       const isRefused = error instanceof UploadError;
       const detail = isRefused
-        ? (error.reason ?? says.interrupted)
+        ? (error.reason ?? importing.interrupted)
         : errorMessage(error, text);
       toasts.show({
         id,

@@ -1,5 +1,6 @@
 import { actionErrors } from "./action-errors.js";
 import { actionNames } from "./action-names.js";
+import { importing } from "./importing.js";
 import type { Messages } from "../en/messages.js";
 
 export const actions: Messages["actions"] = {
@@ -56,6 +57,8 @@ export const actions: Messages["actions"] = {
     suspend:
       "Der Arbeitsspeicher der VMs wird gespeichert. Sie laufen nicht, bis sie fortgesetzt werden.",
     pause: "Die VMs laufen nicht, bis die Pause beendet wird.",
+    coalesce:
+      "Snapshot-Ketten der Festplatten werden, wo möglich, zu einem Abbild zusammengeführt; das gibt Speicherplatz auf dem SR frei. Eine laufende VM ist währenddessen suspendiert.",
     hardShutdown:
       "Die VM wird ohne Herunterfahren des Gastsystems ausgeschaltet. Nicht auf die Festplatte geschriebene Daten gehen verloren.",
     hardReboot:
@@ -228,28 +231,7 @@ export const actions: Messages["actions"] = {
     },
     moveBlocked: "Gesperrte VMs trotzdem migrieren",
   },
-  importing: {
-    vmLead:
-      "Eine XVA- oder OVA-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
-    diskLead:
-      "Eine VHD-, Raw- oder ISO-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
-    file: "Datei",
-    srHint: "Leer: Standard-SR des Pools",
-    networksLead: "Das Netzwerk dieses Pools für jedes Netzwerk der Datei:",
-    emptyFile: "Die Datei ist leer.",
-    notDisk:
-      "Festplatten in diesem Format ({format}) können nicht importiert werden: Wandeln Sie die Datei in VHD oder raw um.",
-    noDescriptor:
-      "Die Datei beginnt nicht mit einer OVF-Beschreibung: Sie ist keine gültige OVA-Datei.",
-    button: "Importieren",
-    sending: "{name} wird importiert",
-    sent: "{sent} von {total} ({share})",
-    done: "Importiert: {name}",
-    failed: "Import fehlgeschlagen: {name}",
-    cancelled: "Import abgebrochen: {name}",
-    interrupted: "Die Verbindung zum Server brach während des Uploads ab.",
-    noPath: "Der Server hat keine Upload-URL geliefert.",
-  },
+  importing,
   vmware: {
     connectLead: "VMs eines ESXi-Hosts oder eines vCenter-Servers.",
     chooseLead:

@@ -1,5 +1,6 @@
 import { actionErrors } from "./action-errors.js";
 import { actionNames } from "./action-names.js";
+import { importing } from "./importing.js";
 
 export const actions = {
   names: actionNames,
@@ -57,6 +58,8 @@ export const actions = {
     suspend:
       "The memory of the VMs is saved to disk. They do not run until they are resumed.",
     pause: "The VMs do not run until they are unpaused.",
+    coalesce:
+      "Snapshot chains of the disks are merged into one image each where possible, which frees space on the SR. A running VM is suspended meanwhile.",
     hardShutdown:
       "The VM is powered off without a shutdown of the guest. Data that the guest has not written to disk is lost.",
     hardReboot:
@@ -219,28 +222,7 @@ export const actions = {
     },
     moveBlocked: "Migrate blocked VMs anyway",
   },
-  importing: {
-    vmLead:
-      "An XVA or OVA file on this computer. Keep this page open until the upload has finished.",
-    diskLead:
-      "A VHD, raw or ISO file on this computer. Keep this page open until the upload has finished.",
-    file: "File",
-    srHint: "Empty: default SR of the pool",
-    networksLead: "The network of this pool for each network of the file:",
-    emptyFile: "The file is empty.",
-    notDisk:
-      "Disks in this format ({format}) cannot be imported: convert the file to VHD or raw.",
-    noDescriptor:
-      "The file does not begin with an OVF descriptor: it is not a valid OVA.",
-    button: "Import",
-    sending: "Importing {name}",
-    sent: "{sent} of {total} ({share})",
-    done: "Imported: {name}",
-    failed: "Import failed: {name}",
-    cancelled: "Import cancelled: {name}",
-    interrupted: "The connection to the server was lost during the upload.",
-    noPath: "The server returned no upload URL.",
-  },
+  importing,
   vmware: {
     connectLead: "VMs of an ESXi host or a vCenter server.",
     chooseLead:
