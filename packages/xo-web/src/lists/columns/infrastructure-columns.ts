@@ -143,7 +143,7 @@ export const pif: readonly Column[] = [
   shown(column("speed", "text", 6.5, { value: speedOf })),
   column("mtu", "number", 5),
   column("mode", "text", 6),
-  shown(column("management", "flag", 7)),
+  shown(column("management", "flag", 8.5)),
   column("attached", "flag", 6),
   column("physical", "flag", 6),
   { ...shown(pool), width: 6 },

@@ -37,7 +37,7 @@ const memoryNow: Column = shown(
 );
 const folder = column("folder", "text", 8);
 const vcpus = column("vcpus", "number", 4.5, { sortBy: "CPUs.number" });
-const memorySize = column("memory.size", "bytes", 7);
+const memorySize = column("memory.size", "bytes", 8);
 const system = column("os", "system", 6, {
   grows: true,
   sortBy: "os_version.name",
@@ -85,10 +85,10 @@ export const template: readonly Column[] = [
 ];
 
 export const snapshot: readonly Column[] = [
-  name,
+  { ...name, width: 16 },
   shown(object("$snapshot_of", "VM")),
   shown(column("snapshot_age", "age", 9, { sortBy: "snapshot_time" })),
-  shown(created("snapshot_time")),
+  { ...shown(created("snapshot_time")), width: 13 },
   shown(vcpus),
   shown(memorySize),
   system,
