@@ -5,7 +5,7 @@ import {
 } from "./config/saved-servers.js";
 import type { SavedServers } from "./config/saved-servers.js";
 import { signedOut } from "./cli-error.js";
-import type { Host } from "./host.js";
+import { variable, type Host } from "./host.js";
 import { Terminal } from "./output/terminal.js";
 import { Server, type Target } from "./server/server.js";
 import { toServerUrl } from "./server/server-url.js";
@@ -58,9 +58,8 @@ export class Context {
 
   /** The server of --server, of $XO_SERVER, or the default one. @throws CliError NOT_SIGNED_IN: none */
   async server(): Promise<Server> {
-    const { env } = this.host;
     const { defaultUrl, servers } = await this.saved();
-    const named = this.options.server ?? env["XO_SERVER"];
+    const named = this.options.server ?? variable(this.host, "XO_SERVER");
     const url = named === undefined ? defaultUrl : toServerUrl(named);
     if (url === undefined)
       throw signedOut(
@@ -71,7 +70,7 @@ export class Context {
     const trust = Object.keys(this.trust).length > 0 ? this.trust : known;
     return this.open({
       url,
-      token: env["XO_TOKEN"] ?? known?.token,
+      token: variable(this.host, "XO_TOKEN") ?? known?.token,
       trust: trust ?? {},
     });
   }

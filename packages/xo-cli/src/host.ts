@@ -21,3 +21,12 @@ export interface Host {
   /** Default: `setTimeout`. */
   readonly delay?: (ms: number) => Promise<void>;
 }
+
+/** An environment variable; undefined also if it is empty, as scripts unset a variable by `NAME=`. */
+export function variable(
+  { env }: Pick<Host, "env">,
+  name: string,
+): string | undefined {
+  const value = env[name];
+  return value === "" ? undefined : value;
+}

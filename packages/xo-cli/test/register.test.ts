@@ -138,6 +138,19 @@ t.test("several servers: the last is the default, until changed", async (t) => {
   t.match((await runCli(t, there, { home })).out, other.url);
 });
 
+t.test("empty environment variables are the same as none", async (t) => {
+  const home = t.testdir({});
+  const server = await FakeServer.start(t);
+  const empty = { XO_TOKEN: "", XO_SERVER: "", XO_PASSWORD: "" };
+  await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
+  const cli = await runCli(t, ["whoami"], { home, env: empty });
+  t.equal(cli.code, 0, cli.err);
+  t.match(cli.out, USER.email);
+  const args = ["register", server.url, USER.email];
+  const input = { home, env: empty, input: `${PASSWORD}\n` };
+  t.equal((await runCli(t, args, input)).code, 0, "the password is read");
+});
+
 t.test("unregistering deletes the token at both ends", async (t) => {
   const home = t.testdir({});
   const server = await FakeServer.start(t);

@@ -5,6 +5,7 @@ import { writeServers, type SavedServer } from "../config/saved-servers.js";
 import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
+import { variable } from "../host.js";
 import { toPlainText } from "../output/plain-text.js";
 import { prompt, promptSecret } from "../prompt.js";
 import type { Rpc } from "../server/rpc.js";
@@ -83,7 +84,7 @@ async function signIn(
   const { host } = context;
   const ready =
     input.token ??
-    (input.user === undefined ? host.env["XO_TOKEN"] : undefined);
+    (input.user === undefined ? variable(host, "XO_TOKEN") : undefined);
   if (ready !== undefined) {
     const user = (await rpc.call("session.signIn", { token: ready })) as User;
     return { user, token: ready };
@@ -95,7 +96,7 @@ async function signIn(
     );
   const password =
     input.password ??
-    host.env["XO_PASSWORD"] ??
+    variable(host, "XO_PASSWORD") ??
     (await promptSecret(host, "Password"));
   if (email === "" || password === "")
     throw usageError(

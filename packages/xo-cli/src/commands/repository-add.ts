@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
-import type { Host } from "../host.js";
+import { variable, type Host } from "../host.js";
 import { toPlainLines } from "../output/plain-text.js";
 import { promptSecret } from "../prompt.js";
 
@@ -78,12 +78,13 @@ async function add(
 }
 
 async function readSecret(host: Host, name: string): Promise<string> {
-  const variable = `XO_${name.toUpperCase().replace(" ", "_")}`;
-  const secret = host.env[variable] ?? (await promptSecret(host, name));
+  const variableName = `XO_${name.toUpperCase().replace(" ", "_")}`;
+  const secret =
+    variable(host, variableName) ?? (await promptSecret(host, name));
   if (secret === "")
     throw usageError(
       `no ${name.toLowerCase()}`,
-      `enter it on a terminal, set $${variable}, or use stdin`,
+      `enter it on a terminal, set $${variableName}, or use stdin`,
     );
   return secret;
 }

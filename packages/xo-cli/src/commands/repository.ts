@@ -3,6 +3,7 @@ import { findRepository, readRepositories } from "../backup/repository.js";
 import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
+import { variable } from "../host.js";
 import { printRows } from "../output/print-rows.js";
 import { toReadable } from "../output/readable.js";
 import { confirm, promptSecret } from "../prompt.js";
@@ -143,7 +144,8 @@ function sheetCommand(run: Run): Command {
         const rpc = await (await context.server()).signIn();
         const { id } = await findRepository(rpc, name);
         const password =
-          host.env["XO_PASSWORD"] ?? (await promptSecret(host, "Password"));
+          variable(host, "XO_PASSWORD") ??
+          (await promptSecret(host, "Password"));
         if (password === "")
           throw usageError("no password", "set $XO_PASSWORD, or use stdin");
         const answer = await rpc.call("backupRepository.getRecoverySheet", {
