@@ -26,7 +26,11 @@ export const errorTable = {
   ),
   PROXY_FAILED: row("proxy {proxy} failed to connect: {reason}", 502),
   NO_CANDIDATE: row("no host of the pool is reachable: {reasons}", 502, 9),
-  NOT_CONNECTED: row("not connected to {pool}", 503, 9),
+  NOT_CONNECTED: row(
+    "not connected to {pool}: retry in a few seconds if this server has just started, else connect the pool (Settings, Servers)",
+    503,
+    9,
+  ),
   // Responses of pools
   BAD_ANSWER: row(
     "{address} sent an invalid response: {reason}; it starts with {start}",

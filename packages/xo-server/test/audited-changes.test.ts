@@ -24,6 +24,18 @@ const operations = [
     handler: () => ({ taskId: "t1" }),
   }),
   defineOperation({
+    name: "vm.changeLater",
+    summary: "Starts a task of its own, and waits for it.",
+    params: Type.Object({}),
+    result: Type.String(),
+    permission: "guest",
+    changes: true,
+    handler: async (_params, { startedTask }) => {
+      await startedTask.note("t2");
+      return "done";
+    },
+  }),
+  defineOperation({
     name: "vm.read",
     summary: "Reads.",
     params: Type.Object({ id: Type.String() }),
@@ -44,6 +56,7 @@ function setUp(
     "begun",
 ) {
   const ids: (string | undefined)[] = [];
+  const updates: (string | undefined)[][] = [];
   const listeners = new Set<() => void>();
   const store = {
     state: "available" as Store["state"],
@@ -53,6 +66,9 @@ function setUp(
     },
     auditChanges: {
       begin,
+      update: async (id: string, change: PendingChange) => {
+        updates.push([id, change.taskId]);
+      },
       end(id: string | undefined, entry: AuditEntry) {
         ids.push(id);
         return end(entry);
@@ -70,7 +86,7 @@ function setUp(
     store.state = state;
     for (const listener of listeners) listener();
   };
-  return { store, ids, call, enter };
+  return { store, ids, updates, call, enter };
 }
 
 t.test("changes are written with object and task", async (t) => {
@@ -98,6 +114,19 @@ t.test("changes are written with object and task", async (t) => {
     },
   ]);
 });
+
+t.test(
+  "the task that a call starts is written before its end, in case that the server ends",
+  async (t) => {
+    const entries: AuditEntry[] = [];
+    const { call, updates } = setUp(async (entry) => {
+      t.same(updates, [["begun", "t2"]], "before");
+      entries.push(entry);
+    });
+    await call("vm.changeLater", {});
+    t.match(entries, [{ operation: "vm.changeLater", taskId: "t2" }]);
+  },
+);
 
 t.test("secrets are redacted wherever they are", async (t) => {
   const entries: AuditEntry[] = [];

@@ -11,6 +11,9 @@ export function createFakeAudit({
     untilWritable: async () => undefined,
     refuse: () => undefined,
     stop: async () => undefined,
-    begin: async (call) => (outcome) => write({ ...call, outcome }),
+    begin: async (call) => ({
+      noteTask: async () => undefined,
+      end: (outcome) => write({ ...call, outcome }),
+    }),
   };
 }

@@ -64,6 +64,23 @@ export class AuditChanges {
   }
 
   /**
+   * Replaces what `begin` has written, for example when the task of the change is known.
+   * Never rejects: without it, only the entry of a server that ends lacks this.
+   */
+  async update(id: string, change: PendingChange): Promise<void> {
+    const entry_json = JSON.stringify(change);
+    await this.#context.committer
+      .run((unit) =>
+        unit.sql
+          .updateTable("audit_pending")
+          .set({ entry_json })
+          .where("id", "=", id)
+          .execute(),
+      )
+      .catch(() => undefined);
+  }
+
+  /**
    * Writes the entry of a change, now or as soon as the database can be written.
    * Never rejects.
    * @param id of `begin`; undefined: the change has no row

@@ -31,7 +31,8 @@ export async function testAuditChanges(t: Test, harness: StoreHarness) {
   t.test("an interrupted change has an entry at the next start", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
-    await store.auditChanges.begin("one", change);
+    const id = await store.auditChanges.begin("one", change);
+    await store.auditChanges.update(id, { ...change, taskId: "its task" });
     await store.auditChanges.begin("other", change);
     await store.close();
     const again = await bench.open();
@@ -43,6 +44,7 @@ export async function testAuditChanges(t: Test, harness: StoreHarness) {
         objectId: "vm",
         outcome: "unknown",
         errorCode: "INTERRUPTED",
+        taskId: "its task",
       },
     ]);
     t.match(await again.audit.verify(), { intact: true });

@@ -64,10 +64,10 @@ export async function executeMigration(
     end(true);
   } catch (error) {
     end();
-    await audited({ error: error as Error });
+    await audited.end({ error: error as Error });
     throw error;
   }
-  await audited({ result: true });
+  await audited.end({ result: true });
 }
 
 /**

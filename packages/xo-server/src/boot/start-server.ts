@@ -116,6 +116,7 @@ async function boot(
     audit: core.audit,
     activity: services.activity,
     catchUp: (pools) => catchUp.with(pools),
+    untilConnecting: (pools) => core.pools.untilConnecting(pools),
     tracer: core.telemetry?.tracer,
   });
 

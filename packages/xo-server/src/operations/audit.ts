@@ -29,12 +29,9 @@ export interface Audit {
   untilWritable(signal: AbortSignal): Promise<void>;
   /**
    * To be called before a change; records its begin.
-   * @returns to be called with the outcome. It never rejects, because the change is
-   * done: an entry that cannot be written now is written later. Of calls that end with
-   * a rejection many are counted in one entry, see `RefusalLog.isCounted`
    * @throws XoError STORE_UNAVAILABLE, TOO_MANY_REQUESTS: the change must not be made
    */
-  begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
+  begin(call: AuditedChange): Promise<BegunChange>;
   /**
    * Records a change that was not started. Never rejects, like the function that
    * `begin` returns.
@@ -47,6 +44,17 @@ export interface Audit {
   refuse(call: AuditedChange, error: Error): void;
   /** Resolves when the grouped rejections are written. */
   stop(): Promise<void>;
+}
+
+/** A change whose begin is recorded. Its functions never reject, because the change is under way or done. */
+export interface BegunChange {
+  /** Records the task that the change has started. */
+  readonly noteTask: (taskId: string) => Promise<void>;
+  /**
+   * Records the outcome: an entry that cannot be written now is written later. Of calls
+   * that end with a rejection many are counted in one entry, see `RefusalLog.isCounted`.
+   */
+  readonly end: (outcome: Outcome) => Promise<void>;
 }
 
 /** Records changes before they are executed, and rejected calls in groups. */
@@ -81,7 +89,7 @@ export function createAudit(
         });
     },
     async begin(call) {
-      const change = toChange(call);
+      let change = toChange(call);
       const { user, waitsForStore = false } = call.context;
       const begin = () => store.auditChanges.begin(owner, change);
       // Tasks have limits of their own.
@@ -89,12 +97,18 @@ export function createAudit(
         user === undefined || waitsForStore
           ? await begin()
           : await waiting.run(user.id, begin);
-      return async (outcome) => {
-        const isCounted =
-          "error" in outcome && refusals.isCounted(call, outcome.error);
-        if (isCounted && (await store.auditChanges.cancel(id))) return;
-        const ended = toEntry(change, { ...call, outcome });
-        await store.auditChanges.end(id, ended);
+      return {
+        async noteTask(taskId) {
+          change = { taskId, ...change };
+          await store.auditChanges.update(id, change);
+        },
+        async end(outcome) {
+          const isCounted =
+            "error" in outcome && refusals.isCounted(call, outcome.error);
+          if (isCounted && (await store.auditChanges.cancel(id))) return;
+          const ended = toEntry(change, { ...call, outcome });
+          await store.auditChanges.end(id, ended);
+        },
       };
     },
     write,

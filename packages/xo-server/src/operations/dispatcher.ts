@@ -20,6 +20,7 @@ import {
 import { toKnownError } from "./known-error.js";
 import { startOperationSpan } from "./operation-span.js";
 import { runAudited, runOperation } from "./run-audited.js";
+import { StartedTask } from "./started-task.js";
 import type { StoredByOthers } from "./stored-by-others.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
@@ -42,6 +43,10 @@ export interface DispatcherOptions<S> {
   readonly activity?: ActivityRecorder;
   /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<unknown>;
+  /** See Pools. Default: no call has to wait for its pools. */
+  readonly untilConnecting?: (
+    pools: () => ReadonlySet<string>,
+  ) => Promise<void> | undefined;
   /** Default: no other server stores anything. */
   readonly stored?: StoredByOthers | undefined;
   /** Default: no traces. */
@@ -120,7 +125,11 @@ class OperationDispatcher<S> implements Dispatcher {
     const handled = new HandlerCall(context, this, { invocation, span });
     return this.#handle(name, async (entry) => {
       const { operation } = entry;
-      const { stored } = this.options;
+      const { stored, untilConnecting } = this.options;
+      const connecting = untilConnecting?.(() =>
+        touchedPools(input, handled.objects),
+      );
+      if (connecting !== undefined) await connecting;
       if (operation.changes !== true) {
         const read = async () =>
           runOperation(operation, this.#admit(entry, input, handled), handled);
@@ -233,7 +242,7 @@ class OperationDispatcher<S> implements Dispatcher {
       typeof permission === "string"
         ? {}
         : { id: permission.id(params as never) };
-    return touchedPools({ ...params, ...id }, (id) => objects.connectionOf(id));
+    return touchedPools({ ...params, ...id }, objects);
   }
 
   /**
@@ -321,6 +330,7 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly #span: Span | undefined;
   readonly #dispatcher: OperationDispatcher<S>;
   #objects: PoolObjects | undefined;
+  #startedTask: StartedTask | undefined;
 
   constructor(
     context: CallContext,
@@ -353,6 +363,10 @@ class HandlerCall<S> implements HandlerContext<S> {
       this.#span,
     );
     return this.#objects;
+  }
+
+  get startedTask(): StartedTask {
+    return (this.#startedTask ??= new StartedTask());
   }
 
   get services(): S {

@@ -8,6 +8,7 @@ import type { Client } from "../auth/sessions/client.js";
 import type { RestRoute } from "./rest-route.js";
 import type { Action } from "../rights/actions.js";
 import type { SpanContext } from "../telemetry/trace-context.js";
+import type { StartedTask } from "./started-task.js";
 
 /**
  * Permission levels; each includes the previous ones. A `guest` is anonymous and
@@ -97,6 +98,8 @@ export interface HandlerContext<S = unknown> extends CallContext {
   /** Objects of the pools. XAPI tasks that are started through them are parts of `task`. */
   readonly objects: PoolObjects;
   readonly services: S;
+  /** A handler that starts a task of its own notes it here. */
+  readonly startedTask: StartedTask;
   /** For operations that call others by their names. */
   readonly dispatcher: Dispatcher;
   /** @param fraction 0 to 1; without a call, the progress is that of the running XAPI task */

@@ -14,18 +14,19 @@ export async function runAudited<S>(
   params: object,
   { context, audit }: Audited<S>,
 ): Promise<unknown> {
-  const end = await beginChange({ operation, params, context }, audit);
+  const begun = await beginChange({ operation, params, context }, audit);
+  context.startedTask.listen(begun.noteTask);
   let result: unknown;
   try {
     result = await runOperation(operation, params, context);
   } catch (error) {
-    const written = end({ error: error as Error });
+    const written = begun.end({ error: error as Error });
     // A rejection does not wait for the audit log: REST treats a call that is not
     // rejected quickly as a running task.
     if (!isRefusal(error)) await written;
     throw error;
   }
-  await end({ result });
+  await begun.end({ result });
   return result;
 }
 

@@ -1,16 +1,17 @@
+import type { PoolObjects } from "../objects/pool-objects.js";
 import { namedIds } from "./named-ids.js";
 
 /**
- * Pools of the objects that parameters name, without duplicates.
- * @param connectionOf returns the id of the connection of an object's pool
+ * Pools (ids of their connections) of the objects that parameters name, without duplicates.
+ * @param params may be unchecked
  */
 export function touchedPools(
-  params: object,
-  connectionOf: (id: string) => string | undefined,
+  params: unknown,
+  objects: Pick<PoolObjects, "connectionOf">,
 ): ReadonlySet<string> {
   const pools = new Set<string>();
   for (const id of namedIds(params)) {
-    const pool = connectionOf(id);
+    const pool = objects.connectionOf(id);
     if (pool !== undefined) pools.add(pool);
   }
   return pools;

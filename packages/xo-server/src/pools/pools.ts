@@ -5,6 +5,7 @@ import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
+import { StartingPools } from "./starting-pools.js";
 import type { PoolState, PoolStatus, PoolSummary } from "../status/status.js";
 
 /** A pool that is connected or being connected. */
@@ -49,6 +50,12 @@ export interface Pools {
   listOfStart(): PoolSummary[];
   /** Summaries for checks every second; a full status would count the objects of each class. */
   listSummaries(): PoolSummary[];
+  /**
+   * Waits for pools whose objects are known from the snapshot cache, and that the server has not begun to connect yet: at
+   * most 5 s. A call that comes then is not refused with NOT_CONNECTED.
+   * @returns undefined: none of them has to be waited for
+   */
+  untilConnecting(ids: () => ReadonlySet<string>): Promise<void> | undefined;
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
   /** The credentials of the session. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
@@ -73,6 +80,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Connects pools in groups, so that a start with many pools does not block the event loop. */
 export function createPools(options: PoolsOptions): Pools {
   const slots: PoolSlot[] = [];
+  const starting = new StartingPools(options.clock);
   let ofStart: ReadonlySet<PoolSlot> | undefined;
   return {
     connect(all) {
@@ -80,7 +88,9 @@ export function createPools(options: PoolsOptions): Pools {
       for (const [index, settings] of all.entries()) {
         if (index > 0 && index % POOLS_A_TURN === 0)
           turn = (turn ?? Promise.resolve()).then(nextTurn);
-        slots.push(new PoolSlot(settings, options, turn));
+        const slot = new PoolSlot(settings, options, turn);
+        slots.push(slot);
+        starting.add(slot);
       }
     },
     async disconnect(id) {
@@ -103,6 +113,7 @@ export function createPools(options: PoolsOptions): Pools {
         .filter((slot) => ofStart?.has(slot) ?? true)
         .map((slot) => slot.summary()),
     listSummaries: () => slots.map((slot) => slot.summary()),
+    untilConnecting: (ids) => starting.untilConnecting(ids),
     xapi(id) {
       const xapi = slots.find((slot) => slot.id === id)?.xapi;
       if (xapi === undefined) throw new XoError("NOT_CONNECTED", { pool: id });

@@ -7,14 +7,17 @@ import type { OperationContext } from "./define-operation.js";
  * calls by JSON-RPC do not.
  */
 export async function asTask<T>(
-  { task, user, services }: OperationContext,
+  { task, user, services, startedTask }: OperationContext,
   subject: Omit<TaskSubject, "userId">,
   run: (work: TaskContext) => Promise<T>,
 ): Promise<T> {
   if (task.taskId !== undefined) return run(task);
   const { result } = await services.tasks.run(
     { ...subject, userId: user?.id },
-    run,
+    (work) => {
+      void startedTask.note(work.taskId);
+      return run(work);
+    },
   );
   return result;
 }

@@ -221,7 +221,11 @@ async function begin(
     total: ids.length,
     hadSecrets,
   };
-  await Promise.all([task.persistState(kept), new BulkLog(task).writeIds(ids)]);
+  await Promise.all([
+    context.startedTask.note(task.taskId),
+    task.persistState(kept),
+    new BulkLog(task).writeIds(ids),
+  ]);
   const { call: run, admit, nameOf } = callerOf(plan, context);
   const { turns } = context.services.bulkRuns;
   const bulk = new Bulk({ plan, ids, work: task, turns, run, admit, nameOf });

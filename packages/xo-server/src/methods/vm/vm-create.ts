@@ -115,7 +115,7 @@ async function asTask<T>(
   { tasks, context }: Followers,
   run: (work: TaskContext) => Promise<T>,
 ): Promise<T> {
-  const { task: work, user } = context;
+  const { task: work, user, startedTask } = context;
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = input;
   const subject = {
@@ -126,7 +126,10 @@ async function asTask<T>(
     params: { template },
     operation: "vm.createMultiple",
   };
-  const { result } = await tasks.run(subject, run);
+  const { result } = await tasks.run(subject, (task) => {
+    void startedTask.note(task.taskId);
+    return run(task);
+  });
   return result;
 }
 
