@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ApiClient } from "../api/api-client.js";
 import { median, type Figures } from "../harness/figures.js";
 import { VM_LIST } from "./vm-list.js";
@@ -8,6 +11,7 @@ import { VM_LIST } from "./vm-list.js";
  */
 const MAX_LISTED = 10_000;
 const RENAMES = 5;
+const FILE_READS = 3;
 const RENAME_TIMEOUT_MS = 10_000;
 
 interface Vm {
@@ -28,7 +32,11 @@ export async function measureRequests(
   const searchMs = await page({ search: "a1" });
   const searchAgainMs = await page({ search: "b2" });
   const filterMs = await page({ filter: "power_state:Running" });
+  const filterAgainMs = await page({ filter: "power_state:Halted" });
   const sortMs = await page({ sort: [{ by: "memory.size" }] });
+  const sortAgainMs = await page({
+    sort: [{ by: "memory.size", descending: true }],
+  });
   const disksMs = await page({ type: "VDI", fields: ["name_label", "size"] });
   const [vm] = await readVms(client);
   const { id, name_label } = vm!;
@@ -37,16 +45,36 @@ export async function measureRequests(
     searchMs,
     searchAgainMs,
     filterMs,
+    filterAgainMs,
     sortMs,
+    sortAgainMs,
     disksMs,
     byIdMs: await objects({ type: "VM", id }),
     byNameMs: await objects({ type: "VM", name_label }),
     ...(vms <= MAX_LISTED && {
       allMs: await objects(),
       allAgainMs: await objects(),
+      fileMs: await measureFile(await client.call("xo.getAllObjects", {})),
     }),
     renameMs: await measureRenames(client),
   };
+}
+
+/** The median of some times in which the JSON of a value is read from a file and parsed, in ms. */
+async function measureFile(value: unknown): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "xo-whole-file-"));
+  try {
+    const path = join(folder, "objects.json");
+    await writeFile(path, JSON.stringify(value));
+    const times: number[] = [];
+    for (let i = 0; i < FILE_READS; i++)
+      times.push(
+        await timed(async () => JSON.parse((await readFile(path)).toString())),
+      );
+    return median(times);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The median of some renames over the API, each until a list has the new name, in ms. */

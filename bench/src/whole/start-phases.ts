@@ -19,8 +19,8 @@ const TIMEOUT_MS = 300_000;
 /** Changes a second of a single pool, and how long the pool changes before it is measured, in ms. */
 const CHURN = 200;
 const CHURN_BEFORE_MS = 3_000;
-/** How long it changes between the two measurements, in ms: V8 compiles in the first half minute. */
-const CHURN_BETWEEN_MS = 20_000;
+/** How long it changes between the two measurements, in ms: V8 compiles in the first minute. */
+const CHURN_BETWEEN_MS = 40_000;
 
 interface StartOptions {
   /** Folder of the repository with the program. */
