@@ -1,10 +1,8 @@
 import type { CatalogEntry } from "@xo-server/inventory";
 import type { Services } from "../src/methods/definition/services.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
-import {
-  createDispatcher,
-  type DispatcherOptions,
-} from "../src/operations/dispatcher.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import type { DispatcherOptions } from "../src/operations/dispatcher-options.js";
 import type { Dispatcher, Operation } from "../src/operations/operation.js";
 
 export interface TestDispatcherOptions extends Partial<

@@ -1,9 +1,7 @@
 import { XoError } from "@xo-server/model";
-import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
 import { checkLevel, checkObject, checkSetUp } from "./access.js";
-import type { Audit } from "./audit.js";
 import type {
   CallContext,
   Dispatcher,
@@ -19,39 +17,16 @@ import {
 } from "./parameters.js";
 import { toKnownError } from "./known-error.js";
 import { startOperationSpan } from "./operation-span.js";
+import type { DispatcherOptions } from "./dispatcher-options.js";
+import { repeatRead } from "./repeat-read.js";
 import { runAudited, runOperation } from "./run-audited.js";
 import { StartedTask } from "./started-task.js";
-import type { StoredByOthers } from "./stored-by-others.js";
 import { touchedPools } from "./touched-pools.js";
-import type { ActivityRecorder } from "./activity-recorder.js";
 import type { Action } from "../rights/actions.js";
 import { inSpan, type Span } from "../telemetry/span.js";
 import type { SpanContext } from "../telemetry/trace-context.js";
-import type { Tracer } from "../telemetry/tracer.js";
 
 export type { Dispatcher } from "./operation.js";
-
-/** @typeParam S the services that handlers work with */
-export interface DispatcherOptions<S> {
-  readonly services: S;
-  /** Objects of all pools, without a task. */
-  readonly objects: PoolObjects;
-  readonly logger: Logger;
-  /** Default: changes are not audited. */
-  readonly audit?: Audit;
-  /** Default: changes are not recorded. */
-  readonly activity?: ActivityRecorder;
-  /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
-  readonly catchUp?: (pools: ReadonlySet<string>) => Promise<unknown>;
-  /** See Pools. Default: no call has to wait for its pools. */
-  readonly untilConnecting?: (
-    pools: () => ReadonlySet<string>,
-  ) => Promise<void> | undefined;
-  /** Default: no other server stores anything. */
-  readonly stored?: StoredByOthers | undefined;
-  /** Default: no traces. */
-  readonly tracer?: Tracer | undefined;
-}
 
 /** An operation, its handler bound to the services. */
 interface Entry<S> {
@@ -129,12 +104,17 @@ class OperationDispatcher<S> implements Dispatcher {
       const connecting = untilConnecting?.(() =>
         touchedPools(input, handled.objects),
       );
+      if (operation.changes !== true)
+        return repeatRead(
+          async () =>
+            runOperation(
+              operation,
+              this.#admit(entry, input, handled),
+              handled,
+            ),
+          { stored, connecting },
+        );
       if (connecting !== undefined) await connecting;
-      if (operation.changes !== true) {
-        const read = async () =>
-          runOperation(operation, this.#admit(entry, input, handled), handled);
-        return stored === undefined ? read() : stored.read(read);
-      }
       if (!handled.isPartOfBulk && stored?.isUnknown(input) === true)
         await stored.catchUp();
       const params = this.#admit(entry, input, handled);
