@@ -5,6 +5,9 @@ import type { SlicedTask } from "./sliced-task.js";
 /** Characters of an id that fit into the 53 bits of a double, 7 bits each. */
 const PREFIX_LENGTH = 7;
 
+/** Scratch buffer for the ids that are UUIDs. */
+const uuidBytes = new Uint8Array(36);
+
 /**
  * The rows of a table in the order of their ids. Most comparisons use numeric
  * prefixes; ids stay in the table.
@@ -82,7 +85,10 @@ export class IdOrder {
       grown.set(this.#prefixes);
       this.#prefixes = grown;
     }
-    this.#prefixes[row] = prefixOf(this.#table.id(row));
+    const isUuid = this.#table.writeId(row, uuidBytes, 0) > 0;
+    this.#prefixes[row] = isUuid
+      ? prefixOfBytes(uuidBytes)
+      : prefixOf(this.#table.id(row));
   }
 
   #id(row: number): string {
@@ -105,5 +111,12 @@ function prefixOf(id: string): number {
     const unit = i < id.length ? id.charCodeAt(i) : 0;
     prefix = prefix * 128 + Math.min(unit, 127);
   }
+  return prefix;
+}
+
+/** The same of an id in ASCII, without a string. */
+function prefixOfBytes(bytes: Uint8Array): number {
+  let prefix = 0;
+  for (let i = 0; i < PREFIX_LENGTH; i++) prefix = prefix * 128 + bytes[i]!;
   return prefix;
 }
