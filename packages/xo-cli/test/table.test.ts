@@ -1,5 +1,6 @@
 import t from "tap";
 import { toCell } from "../src/output/cell.js";
+import { toReadable } from "../src/output/readable.js";
 import { toTable } from "../src/output/table.js";
 
 t.test("no line is wider than the terminal, whatever it is", async (t) => {
@@ -44,3 +45,30 @@ t.test(
     t.equal(head!.length, 104);
   },
 );
+
+t.test("durations are shown in their two largest units", async (t) => {
+  const shown = (ms: number) => toCell("durationMs", ms);
+  t.same(shown(340), { text: "340 ms", isNumber: true });
+  t.equal(shown(12_340).text, "12.3 s");
+  t.equal(shown(59_980).text, "1 min");
+  t.equal(shown(245_000).text, "4 min 5 s");
+  t.equal(shown(7_380_000).text, "2 h 3 min");
+  t.equal(shown(86_400_000).text, "1 d");
+  t.equal(shown(30.5 * 86_400_000).text, "30 d 12 h");
+  t.equal(toCell("durationMs", -1).text, "-1", "it is none");
+  t.equal(toCell("items", 340).text, "340");
+});
+
+t.test("the state of a repository has dates and durations", async (t) => {
+  const time = Date.UTC(2026, 10, 27, 12);
+  const shown = toReadable({
+    verification: { startedAt: time, verifiedBefore: time, firstBefore: time },
+    restoreTests: [{ time, bootMs: 12_000, durationMs: 245_000 }],
+    lastBackup: time,
+    stored: 2_000_000_000_000,
+  });
+  t.equal(shown.match(/2026-11-2[678]T/g)?.length, 5, shown);
+  t.match(shown, /bootMs: 12 s\n/);
+  t.match(shown, /durationMs: 4 min 5 s\n/);
+  t.match(shown, "stored: 2000000000000");
+});

@@ -1,3 +1,4 @@
+import { toDuration } from "./duration.js";
 import { toInstant } from "./instant.js";
 import { toPlainText } from "./plain-text.js";
 
@@ -19,6 +20,8 @@ export function toCell(path: string, value: unknown): Cell {
     return { text: "", isNumber: true };
   const instant = toInstant(path, value);
   if (instant !== undefined) return { text: instant, isNumber: false };
+  const duration = toDuration(path, value);
+  if (duration !== undefined) return { text: duration, isNumber: true };
   if (typeof value !== "number")
     return { text: toPlainText(toText(value)), isNumber: false };
   const isBytes = BYTES.has(path.split(".").at(-1)!);

@@ -1,6 +1,8 @@
+import { toDuration } from "./duration.js";
+
 /** Names of members that are times. */
 const TIME =
-  /(^|[a-z])(At|Since|Until|Time|Date)$|_(at|time|date)$|^(since|until|next|start|end|time|timestamp|date|created|finished|expiration|lastSeen)$/;
+  /(^|[a-z])(At|Since|Until|Before|Time|Timestamp|Date)$|_(at|time|date)$|^(at|since|until|next|start|end|due|time|timestamp|date|created|finished|expiration|lastSeen|lastBackup|validFrom)$/;
 
 /** Bounds of plausible times, 2001 to 2096, in seconds and in milliseconds. */
 const SECONDS = [978_307_200, 4e9] as const;
@@ -40,16 +42,16 @@ function toLocalIso(ms: number): string {
   return `${local}${offset < 0 ? "-" : "+"}${two(by / 60)}:${two(by % 60)}`;
 }
 
-/** Replaces times in a result by local ISO dates. */
-export function withDates(value: unknown, name = ""): unknown {
+/** Replaces times in a result by local ISO dates, and durations in milliseconds by readable ones. */
+export function withTimes(value: unknown, name = ""): unknown {
   if (Array.isArray(value))
     return name === "" && isTimes(value)
       ? value.map(toLocalIso)
-      : value.map((one) => withDates(one, "item"));
+      : value.map((one) => withTimes(one, "item"));
   if (typeof value !== "object" || value === null)
-    return toInstant(name, value) ?? value;
+    return toInstant(name, value) ?? toDuration(name, value) ?? value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, withDates(one, key)]),
+    Object.entries(value).map(([key, one]) => [key, withTimes(one, key)]),
   );
 }
 

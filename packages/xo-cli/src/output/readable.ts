@@ -1,9 +1,9 @@
 import { stringify } from "yaml";
-import { withDates } from "./instant.js";
+import { withTimes } from "./instant.js";
 import { toPlainLines } from "./plain-text.js";
 
 /** Human-readable output: YAML. */
 export function toReadable(value: unknown): string {
   if (typeof value === "string") return `${toPlainLines(value)}\n`;
-  return toPlainLines(stringify(withDates(value), { lineWidth: 0 }));
+  return toPlainLines(stringify(withTimes(value), { lineWidth: 0 }));
 }
