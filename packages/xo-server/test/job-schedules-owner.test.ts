@@ -115,6 +115,22 @@ t.test(
   },
 );
 
+t.test(
+  "a run of a version that did not record whether it has settings of its own does not begin again",
+  async (t) => {
+    const machine = await Machine.create(t);
+    machine.isResumable = true;
+    const one = await machine.start("one");
+    const start = { jobId: await one.addJob(), jobName: "j", owner: "one" };
+    const { id } = (await one.store.jobRuns.begin(start))!;
+    const { body } = (await one.store.jobRuns.get(id))!;
+    t.same(body, {}, "clients do not see what is recorded");
+    await one.store.jobRuns.write(id, { status: "pending", body: {} });
+    await one.runs.abandon({ owner: "one" }, []);
+    t.same(statuses(await one.log()), ["interrupted"]);
+  },
+);
+
 t.test("only the server that adopted a run writes its outcome", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start("one");

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, checkText, toJson } from "../schema/limits.js";
 import type { JobRunRow } from "../schema/tables.js";
-import { toJobRun, type JobRun } from "./job-run.js";
+import { toJobRun, type JobRun, type RunBody } from "./job-run.js";
 import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -172,9 +172,10 @@ function toRow(
   },
 ): JobRunRow {
   const { id, now, status, reason } = run;
-  const body = {
+  const body: RunBody = {
     ...(reason === undefined ? {} : { reason }),
-    ...(start.hasChoice === true ? { hasChoice: true } : {}),
+    // Also if it has none: runs of versions that did not record it may have some.
+    hasChoice: start.hasChoice === true,
   };
   return {
     id,

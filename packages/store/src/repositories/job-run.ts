@@ -34,6 +34,14 @@ export interface JobRun {
   readonly body: unknown;
 }
 
+/** What this package itself stores in the body of a run until its end. */
+export interface RunBody {
+  /** Why the run was skipped. */
+  readonly reason?: string;
+  /** Whether the run has settings of its own; absent: it was started by a version that did not record it. */
+  readonly hasChoice?: boolean;
+}
+
 /** Members that change during a run. */
 export type JobRunEnd = Pick<JobRun, "status" | "endedAt" | "taskId"> & {
   readonly body?: unknown;
@@ -44,6 +52,8 @@ export const unfinished = ["pending", "queued"] as const;
 
 /** A run from its row; NULL becomes a missing member. */
 export function toJobRun(row: JobRunRow): JobRun {
+  const { hasChoice, ...body } = JSON.parse(row.body_json) as RunBody;
+  void hasChoice;
   return {
     id: row.id,
     jobId: row.job_id,
@@ -56,6 +66,6 @@ export function toJobRun(row: JobRunRow): JobRun {
     startedAt: row.started_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
     ...(row.task_id === null ? {} : { taskId: row.task_id }),
-    body: JSON.parse(row.body_json) as unknown,
+    body,
   };
 }

@@ -1,11 +1,13 @@
 import { checkPageRows, toJson } from "../schema/limits.js";
 import { whereOlder, type PageCursor } from "./page-cursor.js";
+import type { JobRunRow } from "../schema/tables.js";
 import { JobRunClaims, type RunStart } from "./job-run-claims.js";
 import {
   toJobRun,
   unfinished,
   type JobRun,
   type JobRunEnd,
+  type RunBody,
 } from "./job-run.js";
 import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
@@ -33,6 +35,12 @@ export interface JobRunPage {
 type JobRunSelection =
   | { readonly owner: string; readonly ids?: readonly string[] }
   | { readonly owner?: undefined; readonly ids: readonly string[] };
+
+/** Runs of versions that did not record whether they have settings of their own may have some. */
+function isWithoutChoice({ body_json }: Pick<JobRunRow, "body_json">): boolean {
+  const { hasChoice } = JSON.parse(body_json) as RunBody;
+  return hasChoice === false;
+}
 
 /** The log of job runs, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class JobRuns {
@@ -105,6 +113,7 @@ export class JobRuns {
 
   /**
    * Queues pending runs again that have not done anything: their process ended before it recorded a task.
+   * Not those that have, or may have, settings of their own, which are in their tasks only.
    * @param jobIds only runs of these jobs
    */
   async requeue(
@@ -115,17 +124,24 @@ export class JobRuns {
     if (ids?.length === 0 || jobIds.length === 0) return;
     await this.#context.committer.run(async (unit) => {
       let query = unit.sql
-        .updateTable("job_runs")
-        .set({ status: "queued" })
+        .selectFrom("job_runs")
+        .select(["id", "body_json"])
         .where("status", "=", "pending")
         .where("task_id", "is", null)
-        // Settings of one run are in its task only.
-        .where("body_json", "=", "{}")
         .where("job_id", "in", jobIds);
       if (owner !== undefined) query = query.where("owner", "=", owner);
       if (ids !== undefined) query = query.where("id", "in", ids);
       if (except.length > 0) query = query.where("id", "not in", except);
-      await query.execute();
+      const found = await query.execute();
+      const again = found.filter(isWithoutChoice).map(({ id }) => id);
+      if (again.length === 0) return;
+      await unit.sql
+        .updateTable("job_runs")
+        .set({ status: "queued" })
+        .where("id", "in", again)
+        .where("status", "=", "pending")
+        .where("task_id", "is", null)
+        .execute();
     });
   }
 
