@@ -230,6 +230,39 @@ t.test("a configuration is exported and imported", async (t) => {
   t.match((await xoServer(two, "audit list")).text, /config import/);
 });
 
+t.test(
+  "sizes of backup repositories of an imported configuration are read again",
+  async (t) => {
+    const data = await createData(t);
+    const { config } = loadConfig(
+      undefined,
+      { dataDir: data },
+      { env: {}, cwd: "/", home: "/" },
+    );
+    const options = { ...toStoreOptions(config, {}), ...cheapCosts };
+    const before = await openStore(options);
+    const { id } = await before.backupRepositories.add({
+      name: "nightly",
+      url: "file:///mnt/backups",
+      credentials: {},
+      state: { inspectedAt: Date.now(), stored: 1_000, indexed: 7 },
+    });
+    await before.close();
+    const file = join(data, "config.xo");
+    const env = { XO_CONFIG_PASSPHRASE: "correct horse" };
+    await xoServer(data, `config export ${file}`, "", { env });
+    const line = `config import ${file} --yes --allow-no-admin`;
+    t.match(await xoServer(data, line, "", { env }), { code: 0 });
+    const after = await openStore(options);
+    t.same(
+      after.backupRepositories.get(id)?.state,
+      { stored: 1_000, indexed: 7 },
+      "the server reads the sizes of a repository that was not inspected",
+    );
+    await after.close();
+  },
+);
+
 t.test("the audit log is listed and pruned", async (t) => {
   const data = await createData(t);
   for (const name of ["ada", "bob", "eve"])

@@ -106,9 +106,21 @@ async function importFrom(
   await store.importConfiguration(toIterable(bytes), passphrase, {
     allowNoAdmin,
   });
+  await forgetInspections(store);
   await writeAuditEntry(store, command);
   const what = isStandard ? "the standard input" : file;
   return ok([`imported ${what}; the existing configuration was replaced`]);
+}
+
+/** Sizes of backup repositories are those of the time of the export: the server reads them at its next start. */
+async function forgetInspections({
+  backupRepositories,
+}: Pick<Store, "backupRepositories">): Promise<void> {
+  for (const { id } of [...backupRepositories.list()])
+    await backupRepositories.changeState(id, ({ inspectedAt, ...state }) => {
+      void inspectedAt;
+      return state;
+    });
 }
 
 async function* toIterable(
