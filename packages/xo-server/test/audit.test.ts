@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@xo-server/store";
@@ -12,6 +12,13 @@ async function dataFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "xo-server-test-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 function settings(folder: string) {
@@ -147,6 +154,47 @@ t.test("a generated password is in a file, not in the log", async (t) => {
   t.notMatch(second.lines.join(""), /Initial admin/);
   await t.rejects(stat(file));
 });
+
+t.test(
+  "the file of a generated password does not outlive the password",
+  async (t) => {
+    const folder = await dataFolder(t);
+    const place = `${yaml(folder)}\ndataDir: ${folder}/data`;
+    const file = join(folder, "data", "initial-admin-password");
+    const first = await startTestServer(t, place, { env: {} });
+    const password = (await readFile(file, "utf8")).trim();
+    await first.stop();
+
+    await t.test("it stays while it is right", async (t) => {
+      const { connect, stop } = await startTestServer(t, place, { env: {} });
+      const admin = await (await connect()).signIn("admin", password);
+      await admin.request("user.create", { email: "ada", password: "ada" });
+      await stop();
+      t.equal((await readFile(file, "utf8")).trim(), password);
+    });
+
+    await t.test("it is deleted when the password is changed", async (t) => {
+      const { connect, stop } = await startTestServer(t, place, { env: {} });
+      const admin = await (await connect()).signIn("admin", password);
+      await admin.request("user.changePassword", {
+        oldPassword: password,
+        newPassword: "another password",
+      });
+      while (await exists(file));
+      await stop();
+    });
+
+    await t.test(
+      "it is deleted at the start, if the users were replaced meanwhile",
+      async (t) => {
+        await writeFile(file, `${password}\n`);
+        const { stop } = await startTestServer(t, place, { env: {} });
+        while (await exists(file));
+        await stop();
+      },
+    );
+  },
+);
 
 t.test("passwords have a minimum length", async (t) => {
   const yaml = "auth: { minPasswordLength: 8 }";

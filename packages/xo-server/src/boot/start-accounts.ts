@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Store } from "@xo-server/store";
 import { createInitialAccounts } from "../auth/users/initial-accounts.js";
+import { InitialPasswordFile } from "../auth/users/initial-password-file.js";
 import { PasswordPolicy } from "../auth/users/password-policy.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 
 /**
@@ -12,18 +14,25 @@ import type { ServerOptions } from "./server-options.js";
 export async function startAccounts(
   store: Store,
   options: ServerOptions,
+  stops: StopStack,
 ): Promise<void> {
   const { config, loggers, env, demo } = options;
+  const logger = loggers.named("xo:auth");
+  // A demo needs no file: its database is deleted together with its users.
+  const passwordFile =
+    demo === undefined
+      ? join(config.dataDir, "initial-admin-password")
+      : undefined;
   await createInitialAccounts(store, {
-    logger: loggers.named("xo:auth"),
+    logger,
     policy: toPasswordPolicy(options),
-    // A demo needs no file: its database is deleted together with its users.
-    passwordFile:
-      demo === undefined
-        ? join(config.dataDir, "initial-admin-password")
-        : undefined,
+    passwordFile,
     ...(env === undefined ? {} : { env }),
   });
+  if (passwordFile !== undefined) {
+    const file = new InitialPasswordFile(passwordFile, { store, logger });
+    stops.push("initial password", () => file.stop());
+  }
   // Without a checkpoint, a copy of the file of a new database would be empty: all
   // data would still be in the journal.
   await store.checkpoint();

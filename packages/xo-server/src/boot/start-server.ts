@@ -89,7 +89,7 @@ async function boot(
 
   const core = await startCore(serverOptions, stops);
   const options = { ...serverOptions, clock: core.clock };
-  const accounts = startAccounts(core.store, options);
+  const accounts = startAccounts(core.store, options, stops);
   // Awaited before clients can sign in; the handler prevents an unhandled rejection until then.
   accounts.catch(() => undefined);
   const tls = await startTls({

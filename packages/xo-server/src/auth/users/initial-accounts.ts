@@ -7,7 +7,8 @@ import type { Logger } from "../../log/logger.js";
 import type { PasswordPolicy } from "./password-policy.js";
 import { builtInRoles } from "../../rights/built-in-roles.js";
 
-const ADMIN = "admin";
+/** Name of the first administrator. */
+export const ADMIN = "admin";
 
 interface InitialAccountsOptions {
   readonly logger: Logger;
