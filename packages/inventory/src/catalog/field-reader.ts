@@ -13,8 +13,14 @@ const MAX_REF_BYTES = 64;
 /** A field by the index of its column. */
 interface ColumnField {
   readonly column: number;
-  /** The column with the reference to the record that has it, and the class of that. */
-  readonly link?: { readonly column: number; readonly className: string };
+  /** Absent: it is one of the record itself. */
+  readonly link?: ColumnLink;
+}
+
+/** The column with a reference to another record, and the class of that. */
+interface ColumnLink {
+  readonly column: number;
+  readonly className: string;
 }
 
 interface ColumnRead extends Pick<FieldRead, "convert"> {
@@ -40,12 +46,16 @@ export class FieldReader implements ObjectReader {
   readonly #reads: ReadonlyMap<string, ColumnRead>;
   readonly #openOther: (row: number) => RowReader | undefined;
   readonly #ref = Buffer.alloc(MAX_REF_BYTES);
-  readonly #link = Buffer.alloc(MAX_REF_BYTES);
+  readonly #linkRef = Buffer.alloc(MAX_REF_BYTES);
   #row = -1;
   #pool = 0;
   #table: ClassFields | undefined;
   #tableRow = -1;
   #other: RowReader | undefined;
+  /** Column of the reference that was followed last, -1: none; and the record that it refers to. */
+  #link = -1;
+  #linked: ClassFields | undefined;
+  #linkedRow = -1;
 
   /**
    * @param openOther opens the object for all other properties, which clears the links of
@@ -82,6 +92,7 @@ export class FieldReader implements ObjectReader {
     this.#table = table;
     this.#tableRow = tableRow;
     this.#other = undefined;
+    this.#link = -1;
     reader.links.begin(pool);
     return true;
   }
@@ -138,15 +149,29 @@ export class FieldReader implements ObjectReader {
   #field({ column, link }: ColumnField): unknown {
     const table = this.#table!;
     if (link === undefined) return table.columnAt(this.#tableRow, column);
-    const ref = this.#link;
-    const length = table.copyText(this.#tableRow, link.column, ref);
-    if (isEqual(ref, length, NULL_REF)) return undefined;
-    if (length <= PREFIX.length || !startsWithPrefix(ref)) return OTHERWISE;
+    // Several properties of a row are read from the same record.
+    if (this.#link !== link.column && !this.#follow(link)) return OTHERWISE;
+    return this.#linkedRow < 0
+      ? undefined
+      : this.#linked!.columnAt(this.#linkedRow, column);
+  }
+
+  /** Finds the record that a column refers to. @returns false: it is no usual reference */
+  #follow(link: ColumnLink): boolean {
+    const ref = this.#linkRef;
+    const length = this.#table!.copyText(this.#tableRow, link.column, ref);
+    const isNull = isEqual(ref, length, NULL_REF);
+    if (!isNull && (length <= PREFIX.length || !startsWithPrefix(ref)))
+      return false;
+    this.#link = link.column;
+    this.#linkedRow = -1;
+    if (isNull) return true;
     const { inventory, pools, reader } = this.#context;
     reader.links.addContent(link.className, ref, length);
-    const linked = inventory.fields(pools.name(this.#pool), link.className);
-    const row = linked?.find(ref, 0, length, hashRef(ref, 0, length)) ?? -1;
-    return row < 0 ? undefined : linked!.columnAt(row, column);
+    const hash = hashRef(ref, 0, length);
+    this.#linked = inventory.fields(pools.name(this.#pool), link.className);
+    this.#linkedRow = this.#linked?.find(ref, 0, length, hash) ?? -1;
+    return true;
   }
 }
 
