@@ -60,8 +60,13 @@ export class CleanupSite {
     this.#api = await ApiSession.open(this.#t, url);
   }
 
-  stop(): Promise<number | string> {
-    return this.#server!.stop();
+  /** Id of the repository of the jobs. */
+  get repository(): string {
+    return this.#repository;
+  }
+
+  stop(signal?: NodeJS.Signals): Promise<number | string> {
+    return this.#server!.stop(signal);
   }
 
   /** The VM writes other bytes to the same blocks for each seed. */

@@ -124,6 +124,8 @@ t.test(
       backup: `copy of ${backup}`,
       time,
       order,
+      read: 0,
+      stored: 0,
     });
     const [ahead, middle, last] = sources as [
       (typeof sources)[number],

@@ -21,6 +21,11 @@ export interface Copy {
   readonly time: number;
   /** Of the copied backup. */
   readonly order: number;
+  /** Id of the run that has copied it; absent in copies of earlier versions. */
+  readonly run?: string | undefined;
+  /** What copying it has read and stored, in bytes. */
+  readonly read: number;
+  readonly stored: number;
 }
 
 /** The property `mirror` in the manifest of a copy. */
@@ -33,6 +38,8 @@ export interface MirrorProperty {
   readonly backup: string;
   /** That of the backup in the source; absent in copies of earlier versions. */
   readonly order?: number;
+  /** Id of the run that has made the copy; absent in copies of earlier versions. */
+  readonly run?: string;
 }
 
 /** A VM or other item of which the source has backups. */
@@ -87,6 +94,9 @@ export async function groupCopies(
         backup: archive.backup,
         time: takenAt(archive),
         order: mirror.order ?? takenAt(archive),
+        run: mirror.run,
+        read: archive.sizes.read ?? 0,
+        stored: archive.sizes.stored ?? 0,
       });
     }
   return copies;

@@ -37,7 +37,7 @@ export class MirrorKind implements JobKind {
   async plan(job: Job): Promise<object> {
     const body = job.body as MirrorBody;
     const items = await this.#items(job, undefined);
-    const targets = await this.#openTargets(body, job.id, false);
+    const targets = await this.#openTargets(body, { job: job.id, run: "" });
     const timezone = timezoneOf(this.#parts.store, { job }, body);
     return {
       total: items.length,
@@ -72,7 +72,8 @@ export class MirrorKind implements JobKind {
       concurrency: settings.concurrency ?? DEFAULT_CONCURRENCY,
       listItems: async () => {
         const isResumed = interrupted !== undefined;
-        targets = await this.#openTargets(settings, job.id, isResumed);
+        const ids = { job: job.id, run: run.runId };
+        targets = await this.#openTargets(settings, ids, isResumed);
         return this.#items(job, choice?.vms);
       },
       process: async (item, work, deletions) => {
@@ -121,15 +122,15 @@ export class MirrorKind implements JobKind {
 
   #openTargets(
     { source, repositories, maxRate }: MirrorBody,
-    job: string,
-    isResumed: boolean,
+    ids: { readonly job: string; readonly run: string },
+    isResumed = false,
   ): Promise<MirrorTarget[]> {
     return Promise.all(
       repositories.map(async (id) => {
         const target = new MirrorTarget(this.#parts, {
           id,
           source,
-          job,
+          ...ids,
           maxRate,
         });
         await target.open(isResumed);

@@ -25,6 +25,8 @@ interface MirrorTargetOptions {
   /** Id of the source repository. */
   readonly source: string;
   readonly job: string;
+  /** Id of the run. */
+  readonly run: string;
   /** Bytes per second. */
   readonly maxRate: number | undefined;
 }
@@ -35,16 +37,9 @@ interface ItemRules {
   readonly deletions: Deletions;
 }
 
-interface Totals {
-  copied: number;
-  read: number;
-  stored: number;
-}
-
 interface CopyOptions {
   readonly copies: readonly Copy[];
   readonly work: TaskContext;
-  readonly totals: Totals;
   readonly onProgress: (fraction: number) => void;
 }
 
@@ -103,13 +98,14 @@ export class MirrorTarget {
   ): Promise<ItemRepositoryEntry> {
     const { clock } = this.#parts;
     const start = clock.now();
-    const totals: Totals = { copied: 0, read: 0, stored: 0 };
     const about = { repository: this.id, name: this.name, start };
     try {
       if (this.#problem !== undefined) throw this.#problem;
-      await this.#copyMissing(item, rules, { work, totals });
+      await this.#copyMissing(item, rules, work);
       // Lists must contain the copies when the run has ended.
-      if (totals.copied > 0) await this.#parts.archives.refresh(this.id);
+      if (this.#totalsOf(item).copied > 0)
+        await this.#parts.archives.refresh(this.id);
+      const totals = this.#totalsOf(item);
       const deleted = await this.#deleteExpired(item, rules, deletions);
       const end = clock.now();
       const more = deleted.length === 0 ? {} : { deleted };
@@ -117,14 +113,27 @@ export class MirrorTarget {
     } catch (error) {
       const end = clock.now();
       const logged = toLoggedError(error);
+      const totals = this.#totalsOf(item);
       return { ...about, status: "failure", end, ...totals, error: logged };
     }
+  }
+
+  /** What this run has copied of an item, also before the server was restarted. Sizes in bytes. */
+  #totalsOf(
+    item: MirroredItem,
+  ): Required<Pick<ItemRepositoryEntry, "copied" | "read" | "stored">> {
+    const own = this.copiesOf(keyOf(item)).filter(
+      ({ run }) => run === this.#options.run,
+    );
+    const sum = (figure: "read" | "stored") =>
+      own.reduce((total, copy) => total + copy[figure], 0);
+    return { copied: own.length, read: sum("read"), stored: sum("stored") };
   }
 
   async #copyMissing(
     item: MirroredItem,
     rules: CopyRules,
-    { work, totals }: { readonly work: TaskContext; readonly totals: Totals },
+    work: TaskContext,
   ): Promise<void> {
     const key = keyOf(item);
     const missing = chooseMissing(item.backups, this.copiesOf(key), rules);
@@ -134,7 +143,6 @@ export class MirrorTarget {
       const copy = await this.#copyIfStored(item, backup, {
         copies,
         work,
-        totals,
         onProgress: (fraction) => {
           work.progress((i + fraction) / missing.length);
         },
@@ -176,13 +184,13 @@ export class MirrorTarget {
   async #copyOne(
     { backups }: MirroredItem,
     { backup, time, order }: SourceBackup,
-    { copies, work, totals, onProgress }: CopyOptions,
+    { copies, work, onProgress }: CopyOptions,
   ): Promise<Copy> {
     const { repositories } = this.#parts;
-    const { id, source, job, maxRate } = this.#options;
+    const { id, source, job, run, maxRate } = this.#options;
     const base = chooseBase(order, backups, copies);
     const { repository = source } = repositories.get(source).state;
-    const mirror: MirrorProperty = { job, repository, backup, order };
+    const mirror: MirrorProperty = { job, repository, backup, order, run };
     const copied = await repositories.mirror(
       id,
       {
@@ -201,12 +209,10 @@ export class MirrorTarget {
           onProgress(total === 0 ? 0 : Math.min(1, done / total)),
       },
     );
-    totals.copied++;
-    for (const { read, stored } of copied.disks) {
-      totals.read += read;
-      totals.stored += stored;
-    }
-    return { of: backup, backup: copied.id, time, order };
+    const sum = (figure: "read" | "stored") =>
+      copied.disks.reduce((total, disk) => total + disk[figure], 0);
+    const sizes = { read: sum("read"), stored: sum("stored") };
+    return { of: backup, backup: copied.id, time, order, run, ...sizes };
   }
 
   /** @returns ids of this process and of earlier ones of the run */
