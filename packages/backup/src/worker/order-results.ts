@@ -1,4 +1,6 @@
 import type { Anchor } from "../log/repository-log.js";
+import type { FolderPage } from "../files/list-folder.js";
+import type { FileNode } from "../files/model/file-system.js";
 import type { DiskManifest, DiskStatistics } from "../format/manifest.js";
 import type { DiskSource } from "../source/disk-source.js";
 import type { VmwareVm } from "../vmware/vmware-server.js";
@@ -22,6 +24,41 @@ export interface ImportResult {
 /** Of the conversion of a disk. */
 export interface ConvertResult {
   /** Bytes of the image. */
+  readonly written: number;
+}
+
+export interface ListedVolume {
+  readonly id: string;
+  /** Of the partition or logical volume; may be empty. */
+  readonly name: string;
+  /** Bytes; undefined for logical volumes and for disks without partitions. */
+  readonly start: number | undefined;
+  readonly size: number;
+  /** GUID, or code of MBR in hexadecimal. */
+  readonly partitionType: string | undefined;
+  /** Of the file system, or the name of what is not supported. */
+  readonly content: string | undefined;
+  readonly label: string;
+  /** Why it cannot be read; undefined: it can. */
+  readonly problem: string | undefined;
+}
+
+export interface ListVolumesResult extends OrderResult {
+  readonly volumes: readonly ListedVolume[];
+}
+
+export interface ListFilesResult extends OrderResult, FolderPage {
+  /** See FileSystem. */
+  readonly wasInUse: boolean | undefined;
+}
+
+export interface FindFilesResult extends OrderResult {
+  /** In the order of the paths. */
+  readonly files: readonly Pick<FileNode, "kind" | "size">[];
+}
+
+export interface FetchFilesResult extends OrderResult {
+  /** Bytes. */
   readonly written: number;
 }
 

@@ -31,6 +31,7 @@ import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runRepair } from "./run-repair.js";
 import { runExport } from "./run-export.js";
+import { fetchFiles, findFiles, listFiles, listVolumes } from "./run-files.js";
 import { runConvert } from "./run-convert.js";
 import { runImport } from "./run-import.js";
 import { runMirror } from "./run-mirror.js";
@@ -51,6 +52,7 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
   "backup",
   "backup-to-several",
   "export",
+  "fetch-files",
   "mirror",
   "repair",
   "restore",
@@ -147,6 +149,14 @@ async function runOperation(
       return runRestore(repository, operation, context);
     case "export":
       return runExport(repository, operation, context);
+    case "list-volumes":
+      return listVolumes(repository, operation);
+    case "list-files":
+      return listFiles(repository, operation);
+    case "find-files":
+      return findFiles(repository, operation);
+    case "fetch-files":
+      return fetchFiles(repository, operation, context);
     case "open":
       return describeOpened(repository);
     case "benchmark":

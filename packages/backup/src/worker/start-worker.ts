@@ -226,6 +226,7 @@ function hasOutput({ operation }: WorkOrder): boolean {
   return (
     operation.type === "convert" ||
     operation.type === "export" ||
+    operation.type === "fetch-files" ||
     operation.type === "import" ||
     (operation.type === "restore" && operation.target.type === "pipe")
   );

@@ -22,6 +22,10 @@ export type WorkOperation =
   | ExportOperation
   | ImportOperation
   | ConvertOperation
+  | ListVolumesOperation
+  | ListFilesOperation
+  | FindFilesOperation
+  | FetchFilesOperation
   | OpenOperation
   | BenchmarkOperation
   | ListOperation
@@ -167,6 +171,50 @@ export interface ConvertOperation {
   /** Bytes of the disk. */
   readonly size: number;
   readonly format: "qcow2" | "vmdk";
+}
+
+/** A disk of a backup. */
+interface DiskOfBackup {
+  readonly backup: string;
+  readonly disk: string;
+}
+
+/** A file system on a disk of a backup. */
+interface VolumeOfBackup extends DiskOfBackup {
+  /** Id of a `ListedVolume`; undefined: the only one. */
+  readonly volume?: string;
+}
+
+/** Lists the partitions and logical volumes of a disk. Result: `ListVolumesResult`. */
+export interface ListVolumesOperation extends DiskOfBackup {
+  readonly type: "list-volumes";
+}
+
+/** Lists a folder in the order of names. Result: `ListFilesResult`. */
+export interface ListFilesOperation extends VolumeOfBackup {
+  readonly type: "list-files";
+  readonly path: string;
+  /** Name of the last entry that the caller has. */
+  readonly after?: string;
+  /** Entries of the result at most. */
+  readonly limit: number;
+}
+
+/** Checks that files exist. Result: `FindFilesResult`. */
+export interface FindFilesOperation extends VolumeOfBackup {
+  readonly type: "find-files";
+  readonly paths: readonly string[];
+}
+
+/**
+ * Writes files to `Worker.output`. Result: `FetchFilesResult`; `total`, the size in bytes or 0 if
+ * it is not known, is reported before the first byte.
+ */
+export interface FetchFilesOperation extends VolumeOfBackup {
+  readonly type: "fetch-files";
+  /** Of the format `file`: one regular file. */
+  readonly paths: readonly string[];
+  readonly format: "file" | "zip" | "tgz";
 }
 
 /** Lists the VMs of an ESXi host or vCenter server. Needs no repository. Result: `VmwareListResult`. */
