@@ -210,6 +210,10 @@ export const errorTable = {
   DISK_CONVERSION_FAILED: row("the disk could not be converted: {reason}", 502),
   IMPORT_SOURCE_FAILED: row("the source of the import failed: {reason}", 502),
   BACKUP_REFUSED: row("VM {vm} cannot be backed up: {reason}", 409),
+  FILE_SYSTEM_UNSUPPORTED: row("the file system cannot be read: {reason}", 422),
+  FILE_SYSTEM_DAMAGED: row("the file system is damaged: {reason}", 422),
+  NO_SUCH_FILE: row("no such file: {reason}", 404),
+  TOO_MANY_FILES: row("too many files: {reason}", 422),
   BACKUP_WORKER_FAILED: row("the backup worker failed: {reason}", 500),
   // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),

@@ -15,6 +15,8 @@ import { totpOperations } from "./auth/totp.js";
 import { userOperations } from "./auth/user.js";
 import { backupArchiveOperations } from "./backup/backup-archive.js";
 import { backupDownloadOperations } from "./backup/backup-download.js";
+import { backupFilesContractOperations } from "./backup/backup-files-contract.js";
+import { backupFilesOperations } from "./backup/backup-files.js";
 import { backupJobOperations } from "./backup/backup-jobs.js";
 import { backupLogOperations } from "./backup/backup-logs.js";
 import { backupMaintenanceOperations } from "./backup/backup-maintenance.js";
@@ -124,6 +126,8 @@ export const operations: readonly Operation<Services>[] = [
   ...userOperations,
   ...backupArchiveOperations,
   ...backupDownloadOperations,
+  ...backupFilesOperations,
+  ...backupFilesContractOperations,
   ...backupJobOperations,
   ...backupLogOperations,
   ...backupMaintenanceOperations,

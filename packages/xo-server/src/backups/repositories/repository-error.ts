@@ -64,6 +64,14 @@ export function toRepositoryError(error: unknown, repository: string): Error {
     case "source-invalid":
     case "untrusted":
       return new XoError("BACKUP_TRANSFER_FAILED", { reason: message }, error);
+    case "file-system-unsupported":
+      return new XoError("FILE_SYSTEM_UNSUPPORTED", { reason: message }, error);
+    case "file-system-damaged":
+      return new XoError("FILE_SYSTEM_DAMAGED", { reason: message }, error);
+    case "file-missing":
+      return new XoError("NO_SUCH_FILE", { reason: message }, error);
+    case "file-limit":
+      return new XoError("TOO_MANY_FILES", { reason: message }, error);
     default:
       return new XoError("BACKUP_WORKER_FAILED", { reason: message }, error);
   }

@@ -47,11 +47,22 @@ const READS_DATA: ReadonlySet<string> = new Set([
   "convert",
   "import",
   "export",
+  "fetch-files",
+]);
+/** Types of orders that read what file systems in backups have. */
+const BROWSES: ReadonlySet<string> = new Set([
+  "list-volumes",
+  "list-files",
+  "find-files",
 ]);
 /** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;
 /** Imports from other products and conversions of disks: they wait neither for backups nor for lists. */
 const MAX_IMPORTS = 4;
+/** Workers that list files in backups: they may read much, and other lists do not wait for them. */
+const MAX_BROWSING = 2;
+/** Downloads of files out of backups at the same time. */
+const MAX_FILE_DOWNLOADS = 4;
 /** Maximum number of waiting orders. */
 const MAX_WAITING = 10_000;
 /** Time in which a worker must have read its order, in ms. */
@@ -122,6 +133,8 @@ export class Workers {
   readonly #long: Slots;
   readonly #short = new Slots(MAX_SHORT);
   readonly #imports = new Slots(MAX_IMPORTS);
+  readonly #browsing = new Slots(MAX_BROWSING);
+  readonly #fileDownloads = new Slots(MAX_FILE_DOWNLOADS);
   readonly #running = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   readonly #start: NonNullable<WorkersOptions["start"]>;
@@ -141,7 +154,13 @@ export class Workers {
 
   /** Number of orders that wait for a worker. */
   get waiting(): number {
-    return this.#long.waiting + this.#short.waiting + this.#imports.waiting;
+    return [
+      this.#long,
+      this.#short,
+      this.#imports,
+      this.#browsing,
+      this.#fileDownloads,
+    ].reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   /** @throws WorkerError; XoError ABORTED, QUEUE_FULL, CLOSED */
@@ -173,6 +192,8 @@ export class Workers {
 
   #slotsOf({ type }: WorkOrder["operation"]): Slots {
     if (type === "import" || type === "convert") return this.#imports;
+    if (type === "fetch-files") return this.#fileDownloads;
+    if (BROWSES.has(type)) return this.#browsing;
     return LONG.has(type) ? this.#long : this.#short;
   }
 

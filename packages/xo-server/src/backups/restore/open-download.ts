@@ -1,5 +1,9 @@
 import type { Readable } from "node:stream";
-import type { ExportOperation, RestoreOperation } from "@xo-server/backup";
+import type {
+  ExportOperation,
+  FetchFilesOperation,
+  RestoreOperation,
+} from "@xo-server/backup";
 import type { Source, TransferTask } from "../../transfers/transfer.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { WorkerRunOptions } from "../repositories/workers.js";
@@ -7,7 +11,7 @@ import type { WorkerRunOptions } from "../repositories/workers.js";
 interface DownloadRequest {
   readonly repository: string;
   /** An operation whose target is a pipe. */
-  readonly operation: RestoreOperation | ExportOperation;
+  readonly operation: RestoreOperation | ExportOperation | FetchFilesOperation;
   /** Value of `Content-Type`. */
   readonly type: string;
 }

@@ -20,5 +20,10 @@ export const backupErrors: Messages["backup"]["errors"] = {
   BACKUP_TRANSFER_FAILED:
     "Die Übertragung zwischen Pool und Repository ist fehlgeschlagen: {reason}",
   BACKUP_REFUSED: "Die VM {vm} kann nicht gesichert werden: {reason}",
+  FILE_SYSTEM_UNSUPPORTED:
+    "Das Dateisystem kann nicht gelesen werden: {reason}",
+  FILE_SYSTEM_DAMAGED: "Das Dateisystem ist beschädigt: {reason}",
+  NO_SUCH_FILE: "Datei nicht gefunden: {reason}",
+  TOO_MANY_FILES: "Zu viele Dateien: {reason}",
   BACKUP_WORKER_FAILED: "Der Backup-Prozess ist fehlgeschlagen: {reason}",
 };

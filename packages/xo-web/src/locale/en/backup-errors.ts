@@ -17,5 +17,9 @@ export const backupErrors = {
   BACKUP_TRANSFER_FAILED:
     "The transfer between pool and repository failed: {reason}",
   BACKUP_REFUSED: "VM {vm} cannot be backed up: {reason}",
+  FILE_SYSTEM_UNSUPPORTED: "The file system cannot be read: {reason}",
+  FILE_SYSTEM_DAMAGED: "The file system is damaged: {reason}",
+  NO_SUCH_FILE: "File not found: {reason}",
+  TOO_MANY_FILES: "Too many files: {reason}",
   BACKUP_WORKER_FAILED: "The backup process failed: {reason}",
 };
