@@ -6,10 +6,13 @@ import t, { type Test } from "tap";
 import { pick, seededRandom, type Random } from "../faults/seeded-random.js";
 import type { Simulated } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
+import { compareRecords, readActionRecords } from "./action-records.js";
 import { CutLink } from "./cut-link.js";
 import { LeaseObserver } from "./lease-observer.js";
+import { startBalancer } from "./load-balancer.js";
 import {
   actionsFor,
+  type ListedHost,
   type ListedVm,
   type RequestedAction,
 } from "./requested-action.js";
@@ -26,14 +29,22 @@ const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
 /** `XO_CLUSTER_KILLS=25`: number of kills in each history, also of servers that start, and no other faults. */
 const KILLS = Number(process.env["XO_CLUSTER_KILLS"] ?? 0);
-const FAULTS_IN_HISTORY = KILLS || 8;
+/** `XO_CLUSTER_FAULTS=60`: number of faults of all kinds in each history. */
+const FAULTS_IN_HISTORY =
+  KILLS || Number(process.env["XO_CLUSTER_FAULTS"] ?? 8);
+/** `XO_CLUSTER_POOLS=10`: number of pools; only kills, frozen servers and crashes of PostgreSQL are tested with several. */
+const POOLS = Number(process.env["XO_CLUSTER_POOLS"] ?? 1);
+/** `XO_CLUSTER_BALANCER=1`: all requests are sent through HAProxy. */
+const IS_BALANCED = process.env["XO_CLUSTER_BALANCER"] === "1";
 /** `XO_CLUSTER_DATABASE=1` adds crashes of PostgreSQL: a history then takes several minutes. */
 const KINDS: readonly ServerFault[] =
   KILLS > 0
     ? ["kill"]
     : FAULTS.filter(
         (fault) =>
-          fault !== "database" || process.env["XO_CLUSTER_DATABASE"] === "1",
+          (fault !== "database" ||
+            process.env["XO_CLUSTER_DATABASE"] === "1") &&
+          (POOLS === 1 || ["kill", "freeze", "database"].includes(fault)),
       );
 const CLOCK = join(import.meta.dirname, "../faults/shifted-clock.js");
 const POOL = ["--hosts", "6", "--vms", "160", "--churn", "5"];
@@ -63,6 +74,8 @@ async function setUp(t: Test, random: Random) {
   const group = await ServerGroup.open(t, {
     bin: bin!,
     pool: POOL,
+    morePools: POOLS - 1,
+    keepsPorts: IS_BALANCED,
     nodeArgs: ["--import", CLOCK],
     // Less than tokens and ended tasks are valid or stored.
     env: { XO_TEST_CLOCK_STEP_MS: "3600000" },
@@ -78,9 +91,17 @@ async function setUp(t: Test, random: Random) {
   for (let i = 0; i < 3; i++) members.push(await group.start(i));
   for (const { url } of members) {
     const page = await StatusPage.open(t, url, PASSWORD);
-    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    await page.until(({ pools }) => {
+      const states = Object.values(pools).map((pool) => pool?.state);
+      const isLoaded = states.every((state) => state === "watching");
+      return states.length === POOLS && isLoaded;
+    });
   }
   const servers = new FailingServers(group, members, links, random);
+  if (IS_BALANCED) {
+    const ports = members.map(({ url }) => Number(new URL(url).port));
+    servers.balancer = await startBalancer(t, ports);
+  }
   return { group, servers };
 }
 
@@ -114,18 +135,45 @@ function asker(cookie: string): Ask {
     });
 }
 
-/** Number of times that the pool has received each call, according to its own log. */
-async function readCalls({ url }: Simulated) {
-  const calls = (await (await fetch(`${url}/sim/calls`)).json()) as {
-    readonly method: string;
-    readonly object: string;
-  }[];
+/** Number of times that the pools have received each call, according to their own logs. */
+async function readCalls(pools: readonly Simulated[]) {
   const counts = new Map<string, number>();
-  for (const { method, object } of calls) {
-    const call = `${method} ${object}`;
-    counts.set(call, (counts.get(call) ?? 0) + 1);
+  for (const { url } of pools) {
+    const calls = (await (await fetch(`${url}/sim/calls`)).json()) as {
+      readonly method: string;
+      readonly object: string;
+    }[];
+    for (const { method, object } of calls) {
+      const call = `${method} ${object}`;
+      counts.set(call, (counts.get(call) ?? 0) + 1);
+    }
   }
   return counts;
+}
+
+/** Violations that the audit log and the tasks of the database show. */
+async function readProblems(
+  group: ServerGroup,
+  requested: readonly Requested[],
+  issued: ReadonlyMap<string, number>,
+): Promise<readonly string[]> {
+  const accepted = requested.flatMap(({ path, outcomePath }) => {
+    if (outcomePath === undefined) return [];
+    const [, kind, id] = outcomePath.split("/");
+    return kind === "tasks" ? { path, taskId: id! } : { path };
+  });
+  const actions = requested.flatMap(({ calls, ids }) =>
+    calls.map((call, i) => ({ id: ids[i]!, issued: issued.get(call) ?? 0 })),
+  );
+  const compare = async () =>
+    compareRecords(await readActionRecords(group.postgres), accepted, actions);
+  // The last entries are written after the last responses.
+  for (let i = 0; i < 20; i++) {
+    const problems = await compare();
+    if (problems.length === 0) return [];
+    await pause(500);
+  }
+  return compare();
 }
 
 async function send(
@@ -251,13 +299,14 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
       const list = async (path: string) =>
         (await (await request(servers.anyUrl, path)).json()) as never[];
       const vms = (await list("/vms?fields=*")) as readonly ListedVm[];
-      const hosts = (await list("/hosts?fields=id")) as { id: string }[];
+      const hosts = (await list(
+        "/hosts?fields=id,$pool",
+      )) as readonly ListedHost[];
       const createJob = async (job: object) => {
         const answer = await request(servers.anyUrl, "/jobs", { job });
         return ((await answer.json()) as { id: string }).id;
       };
-      const hostIds = hosts.map(({ id }) => id);
-      const actions = await actionsFor(vms, hostIds, random, createJob);
+      const actions = await actionsFor(vms, hosts, random, createJob);
 
       const { requested, faults } = await actUnderFaults(random, servers, {
         request,
@@ -273,12 +322,17 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
             : endOf(request, servers, outcomePath),
         ),
       );
-      const issued = await readCalls(group.pool);
+      const issued = await readCalls(group.pools);
       const problems = requested.flatMap((one, i) => {
         const times = one.calls.map((call) => issued.get(call) ?? 0);
         return problemOf(one, times, tasks[i]) ?? [];
       });
       t.same(problems, []);
+      t.same(
+        await readProblems(group, requested, issued),
+        [],
+        "the audit log and the tasks agree",
+      );
       t.ok(
         tasks.some((task) => task?.status === "success"),
         "some succeeded",

@@ -17,6 +17,13 @@ export interface ListedVm {
   readonly power_state: string;
   readonly _xapiRef: string;
   readonly $container: string;
+  readonly $pool: string;
+}
+
+/** A host as the server shows it. */
+export interface ListedHost {
+  readonly id: string;
+  readonly $pool: string;
 }
 
 /** VMs of one bulk operation, and of one job. */
@@ -29,7 +36,7 @@ const SEVERAL = 4;
  */
 export async function actionsFor(
   vms: readonly ListedVm[],
-  hosts: readonly string[],
+  hosts: readonly ListedHost[],
   random: Random,
   createJob: (job: object) => Promise<string>,
 ): Promise<readonly RequestedAction[]> {
@@ -44,7 +51,9 @@ export async function actionsFor(
   }
   actions.push(...halted.map((vm) => single(vm, "start", "VM.start")));
   for (const [i, vm] of running.entries()) {
-    const to = hosts.find((id) => id !== vm.$container)!;
+    const to = hosts.find(
+      ({ id, $pool }) => $pool === vm.$pool && id !== vm.$container,
+    )!.id;
     if (i % 3 === 0)
       actions.push(single(vm, "snapshot", "VM.snapshot", { name_label: "s" }));
     else if (i % 3 === 1)

@@ -34,6 +34,8 @@ export class FailingServers {
   readonly #down = new Set<number>();
   /** Number of servers that were killed before they listened. */
   killedStarts = 0;
+  /** URL of a load balancer before them, for all requests. */
+  balancer: string | undefined;
   /** Of the last request. */
   #last = 0;
 
@@ -122,6 +124,7 @@ export class FailingServers {
     const up = all.filter((i) => !this.#down.has(i));
     const isAny = up.length === 0 || this.#random(RARELY) === 0;
     this.#last = pick(this.#random, isAny ? all : up);
+    if (this.balancer !== undefined) return this.balancer;
     return this.members[this.#last]!.url;
   }
 }

@@ -17,6 +17,10 @@ export interface GroupMember {
 export interface ServerGroupOptions {
   /** Programs of PostgreSQL, see findPostgres. */
   readonly bin: string;
+  /** Number of further simulated pools, without links. */
+  readonly morePools?: number;
+  /** A server that is started again listens on the same port, as a load balancer expects. */
+  readonly keepsPorts?: boolean;
   /** Options of the simulated pool. */
   readonly pool?: readonly string[];
   /** Further environment variables of each server. */
@@ -43,7 +47,10 @@ export interface OtherProgram {
 export class ServerGroup {
   readonly postgres: PostgresCluster;
   readonly pool: Simulated;
+  /** All of them, `pool` first. */
+  readonly pools: readonly Simulated[];
   readonly #t: Test;
+  readonly #ports = new Map<number, string>();
   readonly #folder: string;
   readonly #options: ServerGroupOptions;
   readonly #prepared = new Set<number>();
@@ -60,28 +67,36 @@ export class ServerGroup {
     // A pool of another size follows the one of the usual size.
     const pools = await simulate(t, ...(options.pool ?? ["--churn", "20"]));
     const pool = pools.at(-1)!;
-    return new ServerGroup(t, { postgres, pool, folder, options });
+    const more: Simulated[] = [];
+    for (let seed = 2; more.length < (options.morePools ?? 0); seed++)
+      more.push(...(await simulate(t, "--churn", "2", "--seed", `${seed}`)));
+    const all = [pool, ...more];
+    return new ServerGroup(t, { postgres, pools: all, folder, options });
   }
 
   private constructor(
     t: Test,
     parts: {
       readonly postgres: PostgresCluster;
-      readonly pool: Simulated;
+      readonly pools: readonly Simulated[];
       readonly folder: string;
       readonly options: ServerGroupOptions;
     },
   ) {
     this.#t = t;
     this.postgres = parts.postgres;
-    this.pool = parts.pool;
+    this.pools = parts.pools;
+    this.pool = this.pools[0]!;
     this.#folder = parts.folder;
     this.#options = parts.options;
   }
 
   /** Starts a server, the first one first: the others get its key. @param as another program, with its environment variables */
   async start(i: number, as?: OtherProgram): Promise<GroupMember> {
-    return this.listening(await this.launch(i, as));
+    const member = await this.listening(await this.launch(i, as));
+    if (this.#options.keepsPorts === true)
+      this.#ports.set(i, new URL(member.url).port);
+    return member;
   }
 
   /** Resolves when the server listens. */
@@ -93,7 +108,8 @@ export class ServerGroup {
   /** Starts a server that may refuse to start. */
   async launch(i: number, as?: OtherProgram): Promise<RunningProgram> {
     if (!this.#prepared.has(i)) await this.#prepare(i);
-    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const port = this.#ports.get(i) ?? "0";
+    const args = ["start", "--host", "127.0.0.1", "--port", port];
     return this.#run(i, args, as);
   }
 
@@ -122,6 +138,12 @@ export class ServerGroup {
 
   async #prepare(i: number): Promise<void> {
     const { url, password } = this.pool;
+    const more = this.pools
+      .slice(1)
+      .map(
+        ({ url: host }, at) =>
+          `, { label: P${at + 1}, hosts: ["${host}"], password: ${password} }`,
+      );
     const cwd = this.#folderOf(i);
     const { settings = "server: { name: NAME }" } = this.#options;
     const address = (await this.#options.linkTo?.(this.pool)) ?? url;
@@ -130,7 +152,7 @@ export class ServerGroup {
     await writeFile(
       join(cwd, "config.yaml"),
       `${settings.replace("NAME", `xo${i + 1}`)}
-pools: [{ label: P, hosts: ["${address}"], password: ${password}${proxy === undefined ? "" : `, proxy: "${proxy}"`} }]
+pools: [{ label: P, hosts: ["${address}"], password: ${password}${proxy === undefined ? "" : `, proxy: "${proxy}"`} }${more.join("")}]
 `,
     );
     if (i > 0)

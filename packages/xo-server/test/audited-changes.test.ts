@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import { createAudit } from "../src/operations/audit.js";
 import { defineOperation } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
+import type { HeldLease } from "../src/cluster/held-lease.js";
 import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClient } from "./fake-client.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
@@ -36,6 +37,15 @@ const operations = [
     },
   }),
   defineOperation({
+    name: "vm.hang",
+    summary: "Does not end.",
+    params: Type.Object({ id: Type.String() }),
+    result: Type.String(),
+    permission: "guest",
+    changes: true,
+    handler: () => new Promise<string>(() => undefined),
+  }),
+  defineOperation({
     name: "vm.read",
     summary: "Reads.",
     params: Type.Object({ id: Type.String() }),
@@ -56,6 +66,7 @@ function setUp(
     "begun",
 ) {
   const ids: (string | undefined)[] = [];
+  const interrupted: string[][] = [];
   const updates: (string | undefined)[][] = [];
   const listeners = new Set<() => void>();
   const store = {
@@ -66,6 +77,8 @@ function setUp(
     },
     auditChanges: {
       begin,
+      interrupt: async (id: string, change: PendingChange) =>
+        interrupted.push([id, change.operation]),
       update: async (id: string, change: PendingChange) => {
         updates.push([id, change.taskId]);
       },
@@ -86,7 +99,7 @@ function setUp(
     store.state = state;
     for (const listener of listeners) listener();
   };
-  return { store, ids, updates, call, enter };
+  return { store, ids, updates, interrupted, call, enter };
 }
 
 t.test("changes are written with object and task", async (t) => {
@@ -125,6 +138,21 @@ t.test(
     });
     await call("vm.changeLater", {});
     t.match(entries, [{ operation: "vm.changeLater", taskId: "t2" }]);
+  },
+);
+
+t.test(
+  "a call that does not settle, because its task was taken over, has an entry",
+  async (t) => {
+    const { call, interrupted } = setUp(async () => undefined);
+    const lost = new AbortController();
+    const lease = { signal: lost.signal } as HeldLease;
+    const task = { ...untrackedTask, taskId: "t0", lease };
+    void call("vm.hang", { id: "x" }, { task });
+    await call("vm.change", { id: "x" }, { task });
+    t.same(interrupted, []);
+    lost.abort();
+    t.same(interrupted, [["begun", "vm.hang"]]);
   },
 );
 

@@ -10,6 +10,7 @@ interface UnwrittenEntry {
   readonly id: string | undefined;
 }
 
+const INTERRUPTED = { outcome: "unknown", errorCode: "INTERRUPTED" } as const;
 const RETRY_MS = 5_000;
 const MAX_UNWRITTEN = 10_000;
 const PAGE_ROWS = 100;
@@ -109,6 +110,14 @@ export class AuditChanges {
   }
 
   /**
+   * Writes the entry of a change whose outcome this process will not know, unless it has one. Never rejects.
+   * @returns whether it is written
+   */
+  interrupt(id: string, change: PendingChange): Promise<boolean> {
+    return this.end(id, { ...change, ...INTERRUPTED });
+  }
+
+  /**
    * Removes the row of a change that was rejected, without an entry.
    * @returns false: the database is not reachable, `end` has to be called
    */
@@ -144,11 +153,7 @@ export class AuditChanges {
       if (rows.length === 0) return count;
       for (const { id, entry_json } of rows) {
         const entry = JSON.parse(entry_json) as PendingChange;
-        const outcome = {
-          outcome: "unknown",
-          errorCode: "INTERRUPTED",
-        } as const;
-        await this.#log.replacePending(id, { ...entry, ...outcome });
+        await this.#log.replacePending(id, { ...entry, ...INTERRUPTED });
         count++;
       }
     }

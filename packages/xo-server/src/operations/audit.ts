@@ -97,12 +97,18 @@ export function createAudit(
         user === undefined || waitsForStore
           ? await begin()
           : await waiting.run(user.id, begin);
+      // Calls of a task whose lease is lost may never settle: another server continues it, or this one later.
+      const lost = call.context.task?.lease?.signal;
+      const onLost = () => void store.auditChanges.interrupt(id, change);
+      lost?.addEventListener("abort", onLost, { once: true });
+      if (lost?.aborted === true) onLost();
       return {
         async noteTask(taskId) {
           change = { taskId, ...change };
           await store.auditChanges.update(id, change);
         },
         async end(outcome) {
+          lost?.removeEventListener("abort", onLost);
           const isCounted =
             "error" in outcome && refusals.isCounted(call, outcome.error);
           if (isCounted && (await store.auditChanges.cancel(id))) return;
