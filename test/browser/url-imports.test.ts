@@ -69,7 +69,7 @@ t.test(
       await press("Import");
       await page.getByText("Import disk: NFS").first().waitFor();
       await dialog.waitFor({ state: "hidden" });
-      await page.getByText("Done.").first().waitFor();
+      await page.getByText(/^Done/).first().waitFor();
       const [disk] = await list("vdis", "name_label:/^golden$/");
       const read = await admin.fetch(`/vdis/${disk!.id}.raw`);
       t.ok(
@@ -96,8 +96,9 @@ t.test(
     await t.test("an upload replaces the contents of a disk", async (t) => {
       const [disk] = await list("vdis", "name_label:/^golden$/");
       const next = randomBytes(MIB);
-      await page.goto(`${bench.url}/#/vdis?s=name_label:golden`);
-      await page.getByRole("checkbox").last().check();
+      await page.goto(`${bench.url}/#/vdis?q=name_label:golden`);
+      await page.getByText("1 object", { exact: true }).waitFor();
+      await page.getByRole("checkbox").nth(1).check();
       await page.getByRole("button", { name: "More" }).last().click();
       await page.getByRole("menuitem", { name: /^Overwrite/ }).click();
       const choose = (buffer: Buffer) =>

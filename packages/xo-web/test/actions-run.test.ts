@@ -358,3 +358,13 @@ t.test(
     ]);
   },
 );
+
+t.test("a download is reported as started, its task as done", async (t) => {
+  const { run, shown } = start(() => Promise.resolve({}));
+  await run(
+    "vm.export",
+    [],
+    createPlan(action("vm.export"), vms.slice(0, 1), {}),
+  );
+  t.equal(shown.at(-1)?.detail, "The download has started.");
+});

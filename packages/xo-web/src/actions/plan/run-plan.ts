@@ -214,10 +214,13 @@ class PlanToast {
     this.#form?.remove();
     const { formats } = this.#runner.localization();
     const took = this.#now() - this.#begun;
-    const detail =
+    const done =
       took < 2_000
         ? this.#text.done
         : fill(this.#text.doneAfter, { span: formats.span(took) });
+    // The end of a download is that of its task.
+    const isDownload = this.#action.onResult !== undefined;
+    const detail = isDownload ? this.#text.downloading : done;
     const whole = this.#withSkipped(detail);
     this.#show({ tone: "good", detail: whole, ...this.#next(undo, result) });
   }

@@ -350,6 +350,7 @@ export const actions: Messages["actions"] = {
   running: "Läuft",
   done: "Erledigt",
   doneAfter: "Erledigt in {span}",
+  downloading: "Der Download hat begonnen.",
   undone: "Rückgängig gemacht",
   undoFailed: "Rückgängigmachen fehlgeschlagen",
   open: "Öffnen",

@@ -318,6 +318,8 @@ export const general: Widened<typeof words> = {
   empty: {
     heading: "Keine Pools verbunden",
     lead: "Tragen Sie Ihren ersten Pool in config.yaml ein und starten Sie den Server neu:",
+    orLead:
+      "Oder tragen Sie Ihren ersten Pool in config.yaml ein und starten Sie den Server neu:",
     passwordNote:
       "Das Passwort steht in einer eigenen Datei, die nur der Server lesen kann.",
     signInFirst: "Melden Sie sich an, um Pools zu sehen.",

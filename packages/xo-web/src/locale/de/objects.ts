@@ -21,7 +21,7 @@ export const objects: Messages["objects"] = {
     host: { one: "Host", other: "Hosts" },
     pool: { one: "Pool", other: "Pools" },
     SR: { one: "SR", other: "SRs" },
-    VDI: { one: "VDI", other: "VDIs" },
+    VDI: { one: "Festplatte", other: "Festplatten" },
     network: { one: "Netzwerk", other: "Netzwerke" },
     PIF: { one: "PIF", other: "PIFs" },
     VIF: { one: "VIF", other: "VIFs" },

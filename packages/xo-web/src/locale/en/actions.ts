@@ -340,6 +340,7 @@ export const actions = {
   running: "Running",
   done: "Done",
   doneAfter: "Done in {span}",
+  downloading: "The download has started.",
   undone: "Undone",
   undoFailed: "Undo failed",
   open: "Open",

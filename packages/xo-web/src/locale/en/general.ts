@@ -317,6 +317,7 @@ export const general = {
   empty: {
     heading: "No pools connected",
     lead: "Add your first pool to config.yaml and restart the server:",
+    orLead: "Or add your first pool to config.yaml and restart the server:",
     passwordNote:
       "The password is stored in a separate file that only the server can read.",
     signInFirst: "Sign in to see pools.",

@@ -20,7 +20,7 @@ export const objects = {
     host: { one: "host", other: "hosts" },
     pool: { one: "pool", other: "pools" },
     SR: { one: "SR", other: "SRs" },
-    VDI: { one: "VDI", other: "VDIs" },
+    VDI: { one: "disk", other: "disks" },
     network: { one: "network", other: "networks" },
     PIF: { one: "PIF", other: "PIFs" },
     VIF: { one: "VIF", other: "VIFs" },
