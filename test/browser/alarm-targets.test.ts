@@ -25,7 +25,7 @@ t.test(
     });
     await page.getByRole("button", { name: "Add rule" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Rule", { exact: true }).fill("CPU");
+    await dialog.getByLabel("Name", { exact: true }).fill("CPU");
     await dialog.getByRole("button", { name: "Slack" }).click();
     await dialog.getByLabel("Webhook URL of Slack").fill(`${chat.url}/hush`);
     await dialog.getByLabel("Label").fill("#operations");
@@ -63,7 +63,7 @@ t.test(
     ] as const) {
       await dialog.getByRole("button", { name: "Cancel" }).click();
       await page.getByRole("button", { name: "Add rule" }).click();
-      await dialog.getByLabel("Rule", { exact: true }).fill(service);
+      await dialog.getByLabel("Name", { exact: true }).fill(service);
       await dialog.getByRole("button", { name: service }).click();
       await dialog.getByLabel(field).fill(`${chat.url}/topic`);
       await dialog.getByRole("button", { name: "Send test message" }).click();

@@ -48,6 +48,17 @@ t.test("actions that fail", { skip, ...LIMIT }, async (t) => {
     t.equal((await list("networks", "name_label:Quarantine")).length, 1);
   });
 
+  t.test("the Back button closes the dialog of an action", async (t) => {
+    const [pool] = await list("pools");
+    const page = await open(t, "/pools");
+    await page.getByRole("link", { name: String(pool!["name_label"]) }).click();
+    await page.getByRole("button", { name: "New network…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.goBack();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "Pools", level: 1 }).waitFor();
+  });
+
   t.test("failed objects are retried from the tasks", async (t) => {
     const ids = (await list("vms", "power_state:Running"))
       .slice(0, 2)

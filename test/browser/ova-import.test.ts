@@ -41,7 +41,7 @@ t.test(
     const dialog = page.getByRole("dialog");
     const submit = dialog.getByRole("button", { name: "Import", exact: true });
     const file = (name: string, buffer: Buffer) =>
-      dialog.getByLabel("File").setInputFiles({
+      dialog.getByLabel("File", { exact: true }).setInputFiles({
         name,
         buffer,
         mimeType: "application/octet-stream",

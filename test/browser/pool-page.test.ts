@@ -64,7 +64,7 @@ t.test(
       const before = await list("vms");
       await choose(poolPath, poolName, /^Import VM/);
       await dialog
-        .getByLabel("File")
+        .getByLabel("File", { exact: true })
         .setInputFiles({ name: "vm.xva", mimeType: "", buffer });
       await checkViews(t, page, "the form of an import");
       const [local] = await list("srs", "!shared? content_type:user");
@@ -84,7 +84,7 @@ t.test(
     await t.test("an image into an SR", async (t) => {
       const [sr] = await list("srs", "shared? content_type:iso");
       await choose(`/srs/${sr!.id}`, String(sr!["name_label"]), /^Import disk/);
-      await dialog.getByLabel("File").setInputFiles({
+      await dialog.getByLabel("File", { exact: true }).setInputFiles({
         name: "rescue.iso",
         mimeType: "",
         buffer: Buffer.alloc(STEP),

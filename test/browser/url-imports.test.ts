@@ -102,7 +102,7 @@ t.test(
       await page.getByRole("button", { name: "More" }).last().click();
       await page.getByRole("menuitem", { name: /^Overwrite/ }).click();
       const choose = (buffer: Buffer) =>
-        dialog.getByLabel("File").setInputFiles({
+        dialog.getByLabel("File", { exact: true }).setInputFiles({
           name: "next.raw",
           buffer,
           mimeType: "application/octet-stream",

@@ -243,6 +243,7 @@ export const actions: Messages["actions"] = {
     user: "Benutzer",
     password: "Passwort",
     fingerprint: "Fingerabdruck des Zertifikats (SHA-256)",
+    accept: "Zertifikat akzeptieren",
     fingerprintHint:
       "Nur wenn das Zertifikat nicht von einer vertrauenswürdigen Stelle signiert ist: Die Fehlermeldung nennt ihn; vergleichen Sie ihn mit dem des Hosts.",
     search: "Suchen",

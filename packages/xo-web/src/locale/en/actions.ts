@@ -234,6 +234,7 @@ export const actions = {
     user: "User",
     password: "Password",
     fingerprint: "Fingerprint of the certificate (SHA-256)",
+    accept: "Accept certificate",
     fingerprintHint:
       "Only if the certificate is not signed by a trusted authority: the error names it. Compare it with that of the host.",
     search: "Search",
