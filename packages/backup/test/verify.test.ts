@@ -29,9 +29,11 @@ t.test("packs that only new backups need are read first", async (t) => {
   const clock = { now: 1_000 };
   const { repository, disk, disks, packs } = await newBackup(false, clock);
   disk.write(0, Buffer.alloc(MIB, "new"));
-  clock.now = 2_000;
+  const { order: since } = await verifyRepository(repository);
+  // The clock was set back.
+  clock.now = 0;
   await writeBackup(repository, { disks });
-  const first = { since: 2_000 };
+  const first = { since };
   const { checked, firstNext, next } = await verifyRepository(repository, {
     budget: 1,
     first,
@@ -40,6 +42,7 @@ t.test("packs that only new backups need are read first", async (t) => {
   t.equal(next, packs.toSorted()[0], "and one of the others");
   const all = await verifyRepository(repository);
   t.ok(checked < all.checked);
+  t.equal(all.order, since + 1, "that of the newest backup");
 });
 
 t.test("a finding names the file and the backups that need it", async (t) => {

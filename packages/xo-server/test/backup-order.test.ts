@@ -3,6 +3,12 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { ListedBackup } from "@xo-server/backup";
 import { toArchive, toStored } from "../src/backups/archives/archive.js";
 import {
+  beginVerification,
+  endVerification,
+  verificationOf,
+  type Verification,
+} from "../src/backups/repositories/verification.js";
+import {
   chooseBase as chooseCopyBase,
   chooseExpired,
   chooseMissing,
@@ -171,3 +177,74 @@ t.test(
     });
   },
 );
+
+t.test(
+  "only backups that were read are verified, whatever their clocks have shown",
+  async (t) => {
+    const run = (
+      before: Verification | undefined,
+      found: { next: string; firstNext: string; order: number },
+      now: number,
+    ) =>
+      endVerification(
+        beginVerification(before, now),
+        { findings: [], backups: 1, checked: 1, ...found },
+        now + 1,
+      );
+    const of = (
+      verification: Verification,
+      logOrder: number | undefined,
+      time: number,
+    ) => verificationOf({ verification }, { backup: "b", time, logOrder });
+    const done = { next: "p", firstNext: "" };
+    const first = run(undefined, { ...done, order: 10 }, 1_000);
+    t.equal(of(first, 10, 5_000), "verified", "its clock was ahead");
+    t.equal(of(first, 11, 20), "none", "its clock was behind");
+    t.equal(of(first, undefined, 20), "verified", "only its date is known");
+
+    const half = { next: "p", firstNext: "q" };
+    const begun = run(first, { ...half, order: 12 }, 2_000);
+    t.equal(of(begun, 11, 1_500), "none", "not all of it was read");
+    const ended = run(begun, { ...done, order: 13 }, 3_000);
+    t.equal(of(ended, 12, 1_500), "verified");
+    t.equal(of(ended, 13, 1_600), "none", "it came while that was read");
+
+    const round = run(ended, { next: "", firstNext: "q", order: 14 }, 4_000);
+    t.equal(of(round, 12, 0), "verified");
+    t.equal(of(round, 13, 0), "none", "the round began before it");
+  },
+);
+
+t.test("what an earlier version has verified stays verified", async (t) => {
+  const before = {
+    startedAt: 500,
+    verifiedBefore: 1_000,
+    next: "p",
+    firstNext: "q",
+  };
+  const found = { findings: [], backups: 1, checked: 1, order: 2_000 };
+  const of = (verification: Verification, logOrder: number) =>
+    verificationOf({ verification }, { backup: "b", time: logOrder, logOrder });
+  const going = endVerification(
+    beginVerification(before, 2_000),
+    { ...found, next: "r", firstNext: "s" },
+    2_001,
+  );
+  t.equal(of(going, 900), "verified");
+  t.equal(of(going, 1_500), "none");
+});
+
+t.test("a copy has the order of its source, and one in its own log", (t) => {
+  const properties = { mirror: { order: 7 } };
+  const sizes = { disks: 0, read: 0, stored: 0 };
+  const listed = { id: "b", time: 1, order: 30, properties, disks: [], sizes };
+  const archive = toArchive(toStored("r", listed));
+  t.match(archive, { order: 7, logOrder: 30, time: 1 });
+  const { logOrder, ...older } = toStored("r", listed).body as {
+    logOrder: number;
+  };
+  t.equal(logOrder, 30);
+  const row = { id: "r/b", repository: "r", order: 7, body: older };
+  t.equal(toArchive(row).logOrder, undefined, "not known");
+  t.end();
+});

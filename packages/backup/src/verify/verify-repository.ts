@@ -15,9 +15,9 @@ export interface VerifyOptions {
   readonly budget?: number;
   /** `next` of the last run, so that every pack has its turn. */
   readonly after?: string;
-  /** Packs that only backups since a moment need are read first, with a budget of their own. */
+  /** Packs that only backups after another one need are read first, with a budget of their own. */
   readonly first?: {
-    /** Milliseconds since the epoch. */
+    /** `order` of the other one, or of the last result. */
     readonly since: number;
     readonly budget?: number | undefined;
     /** `firstNext` of the last run. */
@@ -39,6 +39,8 @@ export interface VerifyResult {
   readonly next: string;
   /** For `first.after` of the next run; empty: all of them were read. */
   readonly firstNext: string;
+  /** `order` of the newest backup that was taken into account; its clock may have been wrong. */
+  readonly order: number;
 }
 
 /**
@@ -57,6 +59,8 @@ export async function verifyRepository(
   const repair = options.repair === true && !isReadOnly;
   if (options.anchor !== undefined)
     await repository.log.checkAnchor(options.anchor);
+  // A backup that is committed while this runs may be missing in what is read.
+  const order = repository.log.state.lastOrder;
   const metadata = new MetadataVerifier(repository, repair);
   const manifests = await metadata.verify();
   const needed = new Map<string, string[]>();
@@ -72,7 +76,7 @@ export async function verifyRepository(
     repair,
     budget,
     after,
-    first: firstPacks(backups, options.first),
+    first: firstPacks(repository, backups, options.first),
     signal,
     onProgress: options.onProgress,
   });
@@ -96,10 +100,12 @@ export async function verifyRepository(
     checked: packs.checked,
     next: packs.next,
     firstNext: packs.firstNext,
+    order,
   };
 }
 
 function firstPacks(
+  { log: { state } }: Repository,
   manifests: Iterable<Manifest>,
   first: VerifyOptions["first"],
 ): FirstPacks | undefined {
@@ -107,9 +113,10 @@ function firstPacks(
   const { since, budget = Infinity, after = "" } = first;
   const packs = new Set<string>();
   const older = new Set<string>();
-  for (const { created, packs: names } of manifests)
-    for (const name of names)
-      (Date.parse(created) < since ? older : packs).add(name);
+  for (const { id, packs: names } of manifests) {
+    const { order = Infinity } = state.backups.get(id) ?? {};
+    for (const name of names) (order > since ? packs : older).add(name);
+  }
   for (const name of older) packs.delete(name);
   return { packs, budget, after };
 }

@@ -17,6 +17,8 @@ export interface Archive {
    * their source. In ms since the epoch, like `time`, but right if a clock was set back.
    */
   readonly order: number;
+  /** The place in the log of its own repository, also of a copy; absent in copies that an earlier version has listed. */
+  readonly logOrder?: number | undefined;
   /** Properties of the manifest, without `UNINDEXED`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly disks: BackupDescription["disks"];
@@ -60,7 +62,7 @@ export function itemOf({ properties }: Archive): ArchivedItem | undefined {
 }
 
 type Body = Pick<Archive, "properties" | "disks" | "sizes"> &
-  Partial<Pick<Archive, "time">>;
+  Partial<Pick<Archive, "time" | "logOrder">>;
 
 /** @param id of a backup in a repository */
 export function archiveId(repository: string, backup: string): string {
@@ -92,13 +94,17 @@ export function toStored(
     repository,
     ...(typeof vm === "string" ? { vm } : {}),
     order: typeof mirror?.order === "number" ? mirror.order : order,
-    body,
+    body: { ...body, logOrder: order },
   };
 }
 
 /** An archive from its row. The inverse of `toStored`. */
 export function toArchive({ body, ...stored }: BackupArchive): Archive {
   const { backup } = parseArchiveId(stored.id)!;
-  // Rows of earlier versions have no time of their own.
-  return { ...stored, backup, time: stored.order, ...(body as Body) };
+  const { order } = stored;
+  const { mirror } = (body as Body).properties;
+  // Rows of earlier versions have no time and no place in the log of their own.
+  const older =
+    mirror === undefined ? { time: order, logOrder: order } : { time: order };
+  return { ...stored, backup, ...older, ...(body as Body) };
 }

@@ -154,7 +154,7 @@ export class Maintenance {
                 budget,
                 after: begun.next ?? "",
                 first: {
-                  since: begun.verifiedBefore ?? 0,
+                  since: begun.verifiedOrder ?? begun.verifiedBefore ?? 0,
                   after: begun.firstNext ?? "",
                   budget: Math.max(MIN_FIRST_BUDGET, stored / 5),
                 },
@@ -172,7 +172,9 @@ export class Maintenance {
         work,
       );
       const ended = endVerification(
-        isWhole ? { ...begun, roundStartedAt: begun.startedAt } : begun,
+        isWhole
+          ? { ...begun, roundStartedAt: begun.startedAt, roundOrder: undefined }
+          : begun,
         result,
         clock.now(),
       );

@@ -1,4 +1,5 @@
 import type { Finding, VerifyResult } from "@xo-server/backup";
+import type { Archive } from "../archives/archive.js";
 
 /** Results of the last verifications of a repository. Times in milliseconds since the epoch. */
 export interface Verification {
@@ -14,12 +15,18 @@ export interface Verification {
   readonly roundStartedAt?: number;
   /** End of the last complete round. */
   readonly roundEndedAt?: number;
-  /** All data of backups before this moment was read at least once. */
+  /** All data of backups before this moment was read at least once, if all clocks were right. */
   readonly verifiedBefore?: number;
+  /** All data of backups up to this order of the repository's log was read at least once. Absent: only `verifiedBefore` is known. */
+  readonly verifiedOrder?: number | undefined;
+  /** Order up to which backups are part of the current round. */
+  readonly roundOrder?: number | undefined;
   /** The pack of new backups at which reading continues. */
   readonly firstNext?: string;
   /** Only packs of backups before this moment are read as new. */
   readonly firstBefore?: number;
+  /** Order up to which their backups were known when reading began. */
+  readonly firstOrder?: number | undefined;
   /** Damage that could not be repaired, at most 100 entries. */
   readonly findings?: readonly Finding[];
   /** Names of files that are none of a repository's: others left them. At most 100 entries. */
@@ -53,28 +60,39 @@ export function beginVerification(
   before: Verification | undefined,
   now: number,
 ): Verification {
+  const continuesFirst = (before?.firstNext ?? "") !== "";
+  const continuesRound = (before?.next ?? "") !== "";
   return {
     ...before,
     // Removes the member: JSON omits undefined.
     endedAt: undefined,
     startedAt: now,
     roundStartedAt: before?.roundStartedAt ?? now,
-    firstBefore:
-      before?.firstNext === undefined || before.firstNext === ""
-        ? now
-        : (before.firstBefore ?? now),
+    firstBefore: continuesFirst ? (before?.firstBefore ?? now) : now,
+    // An earlier version did not record the orders of what it began: that counts for no backup.
+    firstOrder: continuesFirst ? (before?.firstOrder ?? 0) : undefined,
+    roundOrder: continuesRound ? (before?.roundOrder ?? 0) : undefined,
   };
 }
 
 /** @param now when it ended, in milliseconds since the epoch */
 export function endVerification(
   begun: Verification,
-  { findings, checked, next, firstNext }: VerifyResult,
+  { findings, checked, next, firstNext, order }: VerifyResult,
   now: number,
 ): Verification {
   const isRoundComplete = next === "";
   const isFirstComplete = firstNext === "";
   const { startedAt, roundStartedAt = startedAt } = begun;
+  const { firstOrder = order, roundOrder = order } = begun;
+  const verifiedOrder =
+    isFirstComplete || isRoundComplete || begun.verifiedOrder !== undefined
+      ? Math.max(
+          begun.verifiedOrder ?? 0,
+          isFirstComplete ? firstOrder : 0,
+          isRoundComplete ? roundOrder : 0,
+        )
+      : undefined;
   const verifiedBefore = Math.max(
     begun.verifiedBefore ?? 0,
     isFirstComplete ? (begun.firstBefore ?? 0) : 0,
@@ -93,7 +111,10 @@ export function endVerification(
         ? {}
         : { roundEndedAt: begun.roundEndedAt }),
     verifiedBefore,
+    verifiedOrder,
     firstNext,
+    firstOrder,
+    roundOrder: isRoundComplete ? undefined : roundOrder,
     ...(begun.firstBefore === undefined
       ? {}
       : { firstBefore: begun.firstBefore }),
@@ -103,7 +124,10 @@ export function endVerification(
   };
 }
 
-/** Verification state of a backup. @param time when it was created, in milliseconds since the epoch */
+/**
+ * Verification state of a backup.
+ * @param archive its order in the log, if it is known; time: when it was created, in milliseconds since the epoch
+ */
 export function verificationOf(
   {
     verification,
@@ -112,11 +136,16 @@ export function verificationOf(
     readonly verification?: Verification;
     readonly unreadable?: readonly string[];
   },
-  { backup, time }: { readonly backup: string; readonly time: number },
+  { backup, time, logOrder }: Pick<Archive, "backup" | "time" | "logOrder">,
 ): VerificationStatus {
   if (unreadable.includes(backup)) return "damaged";
   const { findings = [], verifiedBefore = 0 } = verification ?? {};
+  const { verifiedOrder } = verification ?? {};
   if (findings.some(({ backups }) => backups.includes(backup)))
     return "damaged";
-  return time < verifiedBefore ? "verified" : "none";
+  const isVerified =
+    logOrder === undefined || verifiedOrder === undefined
+      ? time < verifiedBefore
+      : logOrder <= verifiedOrder;
+  return isVerified ? "verified" : "none";
 }
