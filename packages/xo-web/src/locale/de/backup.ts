@@ -2,6 +2,7 @@ import type { Messages } from "../en/messages.js";
 import { backupRepositories } from "./backup-repositories.js";
 import { backupErrors } from "./backup-errors.js";
 import { backupJobs } from "./backup-jobs.js";
+import { backupFiles } from "./backup-files.js";
 import { backupTests } from "./backup-tests.js";
 import { backupMetadata, backupMirror } from "./backup-metadata.js";
 
@@ -18,6 +19,7 @@ export const backup: Messages["backup"] = {
   repositories: backupRepositories,
   errors: backupErrors,
   jobs: backupJobs,
+  files: backupFiles,
   tests: backupTests,
   metadata: backupMetadata,
   mirror: backupMirror,

@@ -1,6 +1,7 @@
 import { backupRepositories } from "./backup-repositories.js";
 import { backupErrors } from "./backup-errors.js";
 import { backupJobs } from "./backup-jobs.js";
+import { backupFiles } from "./backup-files.js";
 import { backupTests } from "./backup-tests.js";
 import { backupMetadata, backupMirror } from "./backup-metadata.js";
 
@@ -17,6 +18,7 @@ export const backup = {
   repositories: backupRepositories,
   errors: backupErrors,
   jobs: backupJobs,
+  files: backupFiles,
   tests: backupTests,
   metadata: backupMetadata,
   mirror: backupMirror,

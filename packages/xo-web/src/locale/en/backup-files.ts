@@ -1,0 +1,22 @@
+export const backupFiles = {
+  action: "Restore files…",
+  heading: "Restore files of {name}",
+  disk: "Disk",
+  partition: "Partition",
+  notReadable: "{name}: {reason}",
+  path: "Folder",
+  root: "/",
+  list: "Files",
+  choose: "Select {name}",
+  special: "device or socket, not restored",
+  empty: "This folder is empty.",
+  noPartition: "No partition was found on this disk.",
+  wasInUse:
+    "The file system was in use during the backup. Changes of the last seconds before it may be missing.",
+  shown: "{n} of {total} entries",
+  more: "Load more",
+  format: "Archive",
+  formats: { zip: "ZIP", tgz: "tar.gz, with permissions" },
+  download: "Download",
+  downloadOf: { one: "Download {n} item", other: "Download {n} items" },
+};
