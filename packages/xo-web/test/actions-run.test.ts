@@ -1,6 +1,10 @@
 import t from "tap";
 import type { Json } from "@xo-server/kit";
-import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import {
+  ConnectionLostError,
+  NotConnectedError,
+  RpcError,
+} from "../src/api/rpc-error.js";
 import { defineAction, type Plan } from "../src/actions/plan/action.js";
 import { allActions } from "../src/actions/all-actions.js";
 import { TaskFollower } from "../src/actions/plan/follow-task.js";
@@ -164,6 +168,15 @@ t.test("a form stays open with the error of its action", async (t) => {
   t.match(problems, [/administrator/]);
   t.same(shown, [], "no toast");
   t.same(timeouts, [], "it is not hidden later");
+});
+
+t.test("a form stays open when its request could not be sent", async (t) => {
+  const { run, shown } = start(() => Promise.reject(new NotConnectedError()));
+  const { form, problems, state } = openForm();
+  await run("vm.pause", vms.slice(0, 1), undefined, form);
+  t.equal(state(), "open");
+  t.match(problems, [/Nothing was changed/]);
+  t.same(shown, []);
 });
 
 t.test("a form is removed when its action has succeeded", async (t) => {

@@ -2,6 +2,8 @@ import t from "tap";
 import { JsonRpcClient } from "../src/api/json-rpc-client.js";
 import {
   ConnectionLostError,
+  mayHaveRun,
+  NotConnectedError,
   NoAnswerError,
   RpcError,
 } from "../src/api/rpc-error.js";
@@ -53,7 +55,9 @@ t.test("an error of the server keeps its code", async (t) => {
 
 t.test("a call while disconnected is rejected immediately", async (t) => {
   const { client } = started();
-  await t.rejects(client.call("a"), ConnectionLostError);
+  await t.rejects(client.call("a"), NotConnectedError);
+  t.notOk(mayHaveRun(new NotConnectedError()), "it was not sent");
+  t.ok(mayHaveRun(new ConnectionLostError("gone")));
 });
 
 t.test("a call without an answer ends after two minutes", async (t) => {

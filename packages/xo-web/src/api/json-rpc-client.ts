@@ -1,7 +1,12 @@
 import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
 import { readMessage } from "./json-rpc-message.js";
 import type { Json } from "@xo-server/kit";
-import { ConnectionLostError, NoAnswerError, RpcError } from "./rpc-error.js";
+import {
+  ConnectionLostError,
+  NoAnswerError,
+  NotConnectedError,
+  RpcError,
+} from "./rpc-error.js";
 import { openWebSocket, type OpenSocket, type Socket } from "./socket.js";
 
 /**
@@ -132,7 +137,7 @@ export class JsonRpcClient {
   ): Promise<Json> {
     return new Promise((resolve, reject) => {
       if (this.#state.name !== "open" || this.#socket === undefined) {
-        reject(new ConnectionLostError("not connected"));
+        reject(new NotConnectedError());
         return;
       }
       const id = this.#nextId++;

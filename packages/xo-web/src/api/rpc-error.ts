@@ -19,6 +19,22 @@ export class ConnectionLostError extends Error {
   }
 }
 
+/** There was no connection: the call was not sent. */
+export class NotConnectedError extends ConnectionLostError {
+  constructor() {
+    super("not connected");
+    this.name = "NotConnectedError";
+  }
+}
+
+/** Whether the server may have executed the call although it did not answer. */
+export function mayHaveRun(error: unknown): boolean {
+  return (
+    error instanceof ConnectionLostError &&
+    !(error instanceof NotConnectedError)
+  );
+}
+
 /** No answer came in time on an open connection. */
 export class NoAnswerError extends ConnectionLostError {
   constructor(method: string) {

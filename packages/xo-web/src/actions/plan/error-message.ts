@@ -1,4 +1,4 @@
-import { RpcError } from "../../api/rpc-error.js";
+import { NotConnectedError, RpcError } from "../../api/rpc-error.js";
 import { backupFailure } from "../../backup/failure-text.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { evacuationRefusal } from "./evacuation-refusal.js";
@@ -6,6 +6,7 @@ import { evacuationRefusal } from "./evacuation-refusal.js";
 /** Text of an error, with advice; the message of the server if there is no text. */
 export function errorMessage(error: unknown, text: Messages): string {
   const { errors } = text.actions;
+  if (error instanceof NotConnectedError) return errors.notConnected;
   if (!(error instanceof RpcError)) return errors.lost;
   const code = codeOf(error);
   if (error.code === 2) return errors.forbidden;

@@ -1,6 +1,6 @@
 import type { Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
-import { ConnectionLostError } from "../../api/rpc-error.js";
+import { mayHaveRun } from "../../api/rpc-error.js";
 import { fill, type Messages, type Plural } from "../../locale/messages.js";
 import { pathOf } from "../../objects/object-path.js";
 import type { ObjectRow } from "../../api/object-row.js";
@@ -228,7 +228,7 @@ class PlanToast {
   failed(error: unknown): void {
     const detail = errorMessage(error, this.#runner.localization().text);
     // The action may still be running: it must not be requested again.
-    if (error instanceof ConnectionLostError) {
+    if (mayHaveRun(error)) {
       this.#form?.remove();
       this.#show({ tone: "plain", detail, ...this.#tasks });
     } else if (this.#form?.isOpen() === true) {

@@ -1,6 +1,8 @@
 /** What the page displays when an action fails; codes are mapped in actions/plan/error-message.ts. */
 export const actionErrors = {
   forbidden: "Keine Berechtigung. Ein Administrator kann das Recht erteilen.",
+  notConnected:
+    "Der Server antwortet nicht. Es wurde nichts geändert: Versuchen Sie es erneut, wenn er verbunden ist.",
   lost: "Verbindung verloren. Der Vorgang läuft eventuell noch: siehe Aufgaben.",
   gone: "Das Objekt existiert nicht mehr.",
   busy: "Ein anderer Vorgang läuft für dieses Objekt. Danach erneut versuchen.",

@@ -2,6 +2,8 @@
 export const actionErrors = {
   forbidden:
     "Permission denied. Ask an administrator for the required privilege.",
+  notConnected:
+    "The server does not respond. Nothing was changed: try again when it is connected.",
   lost: "Connection lost. The operation may still be running: see Tasks.",
   gone: "The object no longer exists.",
   busy: "Another operation is in progress on this object. Try again when it has ended.",
