@@ -51,7 +51,9 @@ t.test("actions that fail", { skip, ...LIMIT }, async (t) => {
   t.test("the Back button closes the dialog of an action", async (t) => {
     const [pool] = await list("pools");
     const page = await open(t, "/pools");
-    await page.getByRole("link", { name: String(pool!["name_label"]) }).click();
+    await page
+      .getByRole("link", { name: String(pool!["name_label"]), exact: true })
+      .click();
     await page.getByRole("button", { name: "New network…" }).click();
     await page.getByRole("dialog").waitFor();
     await page.goBack();

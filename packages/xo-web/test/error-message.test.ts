@@ -14,6 +14,8 @@ t.test("the power state of a VM is named, not its reference", (t) => {
     errorMessage(new RpcError(9, message, { code }), en),
     "The VM is running",
   );
+  const ofServer = "VM state is running but should be halted";
+  t.equal(failureMessage({ code, message: ofServer }, en), "The VM is running");
   t.match(failureMessage({ code, message: code }, en), /current state/);
   t.end();
 });

@@ -38,14 +38,18 @@ export function failureMessage(
     : fill(known, { reason: message });
 }
 
-/** `The VM is running`: the last parameter of XAPI's error is the state of the VM. */
+/** `The VM is running`: the server's text names the state, or it is the last parameter of XAPI's error. */
 function powerStateOf(
   code: string | undefined,
   message: string,
   text: Messages,
 ): string | undefined {
   const [, state = ""] =
-    code === "VM_BAD_POWER_STATE" ? (/, (\w+)\)$/.exec(message) ?? []) : [];
+    code === "VM_BAD_POWER_STATE"
+      ? (/^VM state is (\w+) /.exec(message) ??
+        /, (\w+)\)$/.exec(message) ??
+        [])
+      : [];
   const { state: states } = text.actions.reasons;
   return Object.entries(states).find(
     ([name]) => name.toLowerCase() === state.toLowerCase(),
