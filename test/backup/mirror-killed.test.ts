@@ -69,7 +69,7 @@ t.test(
       "backup-repository": target,
     })) as Archive[];
     t.equal(copies.length, BACKUPS);
-    // Each disk of the VM has a quarter of a MiB, which is written anew for each backup.
+    // Each disk of the VM has a quarter of a MiB, which is written again for each backup.
     const bytes = (BACKUPS * 2 * MIB) / 4;
     const [item] = run["items"] as { repositories: object[] }[];
     t.match(item!.repositories, [{ copied: BACKUPS, read: bytes }]);

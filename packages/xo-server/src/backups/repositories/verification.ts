@@ -1,5 +1,4 @@
 import type { Finding, VerifyResult } from "@xo-server/backup";
-import type { Archive } from "../archives/archive.js";
 
 /** Results of the last verifications of a repository. Times in milliseconds since the epoch. */
 export interface Verification {
@@ -33,6 +32,13 @@ export interface Verification {
   readonly unknownFiles?: readonly string[];
   /** Number of files that were repaired since the repository was added. */
   readonly repaired?: number;
+}
+
+/** The part of an archive that decides whether it was verified. */
+interface VerifiedArchive {
+  readonly backup: string;
+  readonly time: number;
+  readonly logOrder?: number | undefined;
 }
 
 type VerificationStatus = "verified" | "damaged" | "none";
@@ -136,7 +142,7 @@ export function verificationOf(
     readonly verification?: Verification;
     readonly unreadable?: readonly string[];
   },
-  { backup, time, logOrder }: Pick<Archive, "backup" | "time" | "logOrder">,
+  { backup, time, logOrder }: VerifiedArchive,
 ): VerificationStatus {
   if (unreadable.includes(backup)) return "damaged";
   const { findings = [], verifiedBefore = 0 } = verification ?? {};
