@@ -58,14 +58,31 @@ function sparseDisk({ size, blocks }: Head, data: Buffer): ReadableDisk {
     async read(offset, length) {
       checkRange({ size }, offset, length);
       const result = Buffer.alloc(length);
-      for (const part of parts) {
+      for (let i = firstBehind(parts, offset); i < parts.length; i++) {
+        const part = parts[i]!;
+        if (part.offset >= offset + length) break;
         const skipped = Math.max(0, offset - part.offset);
-        if (part.offset < offset + length && skipped < part.bytes.length)
-          part.bytes.copy(result, part.offset + skipped - offset, skipped);
+        part.bytes.copy(result, part.offset + skipped - offset, skipped);
       }
       return result;
     },
   };
+}
+
+/** Index of the first part that ends behind an offset. @param parts in order */
+function firstBehind(
+  parts: readonly { readonly offset: number; readonly bytes: Buffer }[],
+  offset: number,
+): number {
+  let low = 0;
+  let high = parts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const part = parts[middle]!;
+    if (part.offset + part.bytes.length <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Everything below a folder, as it was written. */
