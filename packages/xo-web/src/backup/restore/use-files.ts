@@ -3,7 +3,7 @@ import { toFailure, type FormFailure } from "../../forms/failure.js";
 import { useServer } from "../../live/use-server.js";
 
 /** A partition or logical volume, as `backup.listPartitions` returns it. Sizes in bytes. */
-export interface BackupPartition {
+interface BackupPartition {
   readonly id: string;
   readonly name: string;
   readonly label: string;
@@ -42,7 +42,7 @@ interface Place {
   readonly disk: Ref<string>;
 }
 
-export interface BrowsedFiles {
+interface BrowsedFiles {
   readonly partitions: Readonly<
     ShallowRef<readonly BackupPartition[] | undefined>
   >;
@@ -59,19 +59,13 @@ export interface BrowsedFiles {
   readonly more: () => void;
 }
 
-/** Partitions and folders of a disk of a backup, as the user opens them. */
-export function useFiles({ archive: id, disk }: Place): BrowsedFiles {
+/** Requests about a disk, of which only the last one counts: the user may have gone on. */
+function useLatest({ archive: id, disk }: Place) {
   const { call } = useServer();
-  const partitions = shallowRef<readonly BackupPartition[]>();
-  const partition = shallowRef("");
-  const folder = shallowRef<readonly string[]>([]);
-  const read = shallowRef<readonly BackupFile[]>([]);
-  const page = shallowRef<FolderPage>();
   const failure = shallowRef<FormFailure>();
   const isLoading = shallowRef(false);
   let latest = 0;
 
-  /** Only the last request counts: the user may have gone on. */
   async function load<T>(
     method: string,
     params: object,
@@ -93,6 +87,18 @@ export function useFiles({ archive: id, disk }: Place): BrowsedFiles {
       if (request === latest) isLoading.value = false;
     }
   }
+
+  return { failure, isLoading, load };
+}
+
+/** Partitions and folders of a disk of a backup, as the user opens them. */
+export function useFiles({ archive: id, disk }: Place): BrowsedFiles {
+  const partitions = shallowRef<readonly BackupPartition[]>();
+  const partition = shallowRef("");
+  const folder = shallowRef<readonly string[]>([]);
+  const read = shallowRef<readonly BackupFile[]>([]);
+  const page = shallowRef<FolderPage>();
+  const { failure, isLoading, load } = useLatest({ archive: id, disk });
 
   function clear(): void {
     read.value = [];
@@ -158,7 +164,7 @@ export function useFiles({ archive: id, disk }: Place): BrowsedFiles {
 }
 
 /** @param files in the order of their names */
-export function foldersFirst(files: readonly BackupFile[]): BackupFile[] {
+function foldersFirst(files: readonly BackupFile[]): BackupFile[] {
   const isFolder = ({ kind }: BackupFile) => kind === "folder";
   return [
     ...files.filter(isFolder),
