@@ -2,6 +2,7 @@ import t from "tap";
 import { listFolder } from "../src/files/list-folder.js";
 import { findFile } from "../src/files/file-path.js";
 import { partOf, type ReadableDisk } from "../src/files/model/readable-disk.js";
+import { contentOfRuns } from "../src/files/model/file-runs.js";
 import { openFileSystem } from "../src/files/open-file-system.js";
 import { findVolume, readVolumes } from "../src/files/volumes/volume.js";
 import { readFixture, readTree, type Fixture } from "./file-system-fixtures.js";
@@ -143,6 +144,13 @@ t.test(
     await t.rejects(readAll(file.content()), { code: "file-system-damaged" });
   },
 );
+
+t.test("a file that is larger than any disk is an error", async (t) => {
+  const { disk } = readFixture("ext4");
+  const none = (async function* () {})();
+  const content = contentOfRuns(disk, none, 2 ** 52);
+  await t.rejects(readAll(content), { code: "file-system-damaged" });
+});
 
 t.test("reads outside of a disk, and large ones, are errors", async (t) => {
   const { disk } = readFixture("ext4");

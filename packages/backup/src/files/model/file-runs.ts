@@ -15,6 +15,8 @@ const PIECE = 1024 * 1024;
 /** Pieces that are read at the same time. */
 const AHEAD = 4;
 const ZEROS = Buffer.alloc(PIECE);
+/** Larger than any file of a disk of 64 TiB: a hole of 2^53 bytes would be sent for years. */
+const MAX_SIZE = 64 * 1024 ** 4;
 
 /**
  * The content of a file: its runs in order, cut at its size; what no run has is zero.
@@ -26,6 +28,7 @@ export async function* contentOfRuns(
   runs: AsyncIterable<FileRun>,
   size: number,
 ): AsyncGenerator<Buffer, void> {
+  if (size > MAX_SIZE) throw damaged(`a file of ${size} bytes`);
   let done = 0;
   for await (const run of runs) {
     if (done >= size) break;
@@ -62,7 +65,7 @@ function* piecesOf(
 }
 
 /** Zeros, in parts. @param length bytes */
-export function* zeros(length: number): Generator<Buffer> {
+function* zeros(length: number): Generator<Buffer> {
   for (let done = 0; done < length; done += PIECE)
     yield ZEROS.subarray(0, Math.min(PIECE, length - done));
 }

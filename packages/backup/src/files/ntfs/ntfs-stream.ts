@@ -1,5 +1,5 @@
 import { damaged, unsupported } from "../model/file-system-error.js";
-import { contentOfRuns, zeros, type FileRun } from "../model/file-runs.js";
+import { contentOfRuns, type FileRun } from "../model/file-runs.js";
 import { MAX_READ, type ReadableDisk } from "../model/readable-disk.js";
 import { decompressLznt1 } from "./lznt1.js";
 import {
@@ -55,7 +55,7 @@ export async function* contentOfAttribute(
       written,
     );
   // What was never written is zero, whatever the disk has there.
-  yield* zeros(size - written);
+  if (size > written) yield* contentOfRuns(disk, noRuns(), size - written);
 }
 
 /** @throws FileSystemError `file-system-damaged` if the runs are shorter than the file */
@@ -125,3 +125,6 @@ async function readUnit(
   const joined = Buffer.concat(bytes);
   return joined.length === unit ? joined : decompressLznt1(joined, unit);
 }
+
+/** Of a content that is all zero. */
+async function* noRuns(): AsyncGenerator<FileRun, void> {}
