@@ -88,7 +88,8 @@ t.test(
       await page.getByRole("button", { name: "Open" }).click();
       await page.waitForURL(/#\/vms\//);
       t.equal(
-        (await list("vms", `name_label:/^${vm!["name_label"]}$/`)).length,
+        (await list("vms", `name_label:/^${String(vm!["name_label"])}$/`))
+          .length,
         2,
       );
     });

@@ -54,7 +54,7 @@ export async function readDiskFormat(file: File): Promise<DiskFormat> {
   };
 }
 
-/** Format of a disk by the extension of its file; undefined: it does not tell. */
+/** Format of a disk by the extension of its file; undefined: the extension is of no format. */
 export function typeOfName(fileName: string): DiskType | undefined {
   const extension = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase();
   if (extension === "img") return "raw";
