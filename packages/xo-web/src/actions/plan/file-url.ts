@@ -9,6 +9,7 @@ export function fileNameOf(url: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
+    // A percent sign that encodes nothing.
     return name;
   }
 }
@@ -17,6 +18,7 @@ function parse(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {
+    // Not a URL.
     return undefined;
   }
 }
