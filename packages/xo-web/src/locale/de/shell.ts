@@ -2,6 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const shell: Messages["shell"] = {
   noPools: "Keine Pools verbunden",
+  noVisiblePools: "Mit Ihren Rechten sind keine Pools sichtbar",
   skip: "Zum Inhalt springen",
   navigation: "Seiten",
   openMenu: "Menü öffnen",

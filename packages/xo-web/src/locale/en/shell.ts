@@ -1,5 +1,6 @@
 export const shell = {
   noPools: "No pools connected",
+  noVisiblePools: "No pools are visible with your privileges",
   skip: "Skip to content",
   navigation: "Pages",
   openMenu: "Open the menu",
