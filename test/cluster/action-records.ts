@@ -34,13 +34,12 @@ interface AcceptedRequest {
   readonly taskId?: string;
 }
 
-/** Codes of failures after which it is not known whether the pool has carried out the action. */
-const UNKNOWN_RESULTS: ReadonlySet<string | null> = new Set([
-  "INTERRUPTED",
-  "RESULT_UNKNOWN",
-  "TASK_TAKEN_OVER",
-  "SESSION_INVALID",
-  "CONNECTION_LOST",
+/** Codes of failures that claim that nothing was sent to the pool. */
+const NOT_SENT: ReadonlySet<string | null> = new Set([
+  "CALL_NOT_SENT",
+  "NOT_CONNECTED",
+  "STORE_UNAVAILABLE",
+  "LEASE_LOST",
 ]);
 
 /** @param postgres cluster with the database `xo` of the servers */
@@ -106,14 +105,9 @@ function problemOf(
   );
   const about = `${id}: received ${issued} times, entries: ${outcomes.join(", ") || "none"}`;
   const successes = entries.filter(({ outcome }) => outcome === "success");
-  if (issued > 1 || successes.length > 1) return about;
+  // A server that continues a task whose last step is not in the database records its outcome once more.
+  const tasks = new Set(successes.map(({ task }) => task?.split(".")[0]));
+  if (issued > 1 || tasks.size > 1) return about;
   if (issued === 0) return successes.length > 0 ? about : undefined;
-  const mayBe =
-    successes.length > 0 ||
-    entries.some(
-      ({ outcome, code }) =>
-        outcome === "unknown" ||
-        (outcome === "failure" && UNKNOWN_RESULTS.has(code)),
-    );
-  return mayBe ? undefined : about;
+  return entries.some(({ code }) => !NOT_SENT.has(code)) ? undefined : about;
 }

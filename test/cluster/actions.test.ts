@@ -9,6 +9,7 @@ import { StatusPage } from "../status-page.js";
 import { compareRecords, readActionRecords } from "./action-records.js";
 import { CutLink } from "./cut-link.js";
 import { LeaseObserver } from "./lease-observer.js";
+import { until } from "./lease-owners.js";
 import { startBalancer } from "./load-balancer.js";
 import {
   actionsFor,
@@ -100,7 +101,10 @@ async function setUp(t: Test, random: Random) {
   const servers = new FailingServers(group, members, links, random);
   if (IS_BALANCED) {
     const ports = members.map(({ url }) => Number(new URL(url).port));
-    servers.balancer = await startBalancer(t, ports);
+    const url = await startBalancer(t, ports);
+    const isReady = async () => (await fetch(`${url}/health`)).ok;
+    await until(() => isReady().catch(() => false));
+    servers.balancer = url;
   }
   return { group, servers };
 }
