@@ -26,6 +26,8 @@ export type RepositoryErrorCode =
   | "transfer-failed"
   /** A source sends what its protocol or format does not allow, or less than announced. */
   | "source-invalid"
+  /** Temporary files do not fit on the file system. */
+  | "no-space"
   /** The certificate of a server is not the expected one. */
   | "untrusted"
   /** The caller cancelled the operation. */

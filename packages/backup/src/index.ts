@@ -73,6 +73,7 @@ export type {
   ConvertOperation,
   ExportOperation,
   FetchFilesOperation,
+  ImportImageOperation,
   ImportOperation,
   ListOperation,
   RepairOperation,

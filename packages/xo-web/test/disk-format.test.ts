@@ -25,10 +25,10 @@ t.test("formats that would be unusable as raw disks are named", async (t) => {
     return format.type === "unsupported" ? format.format : format.type;
   };
   for (const [content, format] of [
-    ["KDMV", "VMDK"],
-    ["# Disk DescriptorFile", "VMDK"],
-    ["QFI\u00fb", "QCOW2"],
-    ["vhdxfile", "VHDX"],
+    ["KDMV", "vmdk"],
+    ["# Disk DescriptorFile", "VMDK without data"],
+    ["QFI\u00fb", "qcow2"],
+    ["vhdxfile", "vhdx"],
     ["<<< Oracle VM VirtualBox Disk Image >>>", "VDI (VirtualBox)"],
     ["\u001f\u008b", "gzip"],
     ["\u0028\u00b5\u002f\u00fd", "zstd"],

@@ -17,7 +17,7 @@ export interface VmwareListResult {
 
 /** Of an import from another product. */
 export interface ImportResult {
-  /** Bytes of the XVA. */
+  /** Bytes of the XVA, or of the disk. */
   readonly written: number;
 }
 

@@ -34,6 +34,7 @@ import { runExport } from "./run-export.js";
 import { fetchFiles, findFiles, listFiles, listVolumes } from "./run-files.js";
 import { runConvert } from "./run-convert.js";
 import { runImport } from "./run-import.js";
+import { runImportImage } from "./run-import-image.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
@@ -41,6 +42,7 @@ import type {
   ConsoleOperation,
   ConvertOperation,
   CreateOperation,
+  ImportImageOperation,
   ImportOperation,
   VmwareListOperation,
   WorkOperation,
@@ -94,6 +96,8 @@ export async function runOrder(
     return { vms: await listVmwareVms(operation.server, context.signal) };
   if (operation.type === "convert") return runConvert(operation, context);
   if (operation.type === "import") return runImport(operation, context);
+  if (operation.type === "import-image")
+    return runImportImage(operation, context);
   const { storage: location } = order;
   if (location === undefined)
     throw new RepositoryError("invalid", "work order: storage is needed");
@@ -134,6 +138,7 @@ async function runOperation(
     | ConsoleOperation
     | ConvertOperation
     | ImportOperation
+    | ImportImageOperation
     | BackupToSeveralOperation
     | VmwareListOperation
   >,

@@ -219,7 +219,10 @@ function lowerPriority(pid: number, niceness: number): void {
 }
 
 function hasInput({ operation }: WorkOrder): boolean {
-  return operation.type === "import" && operation.source.type === "ova";
+  return (
+    operation.type === "import-image" ||
+    (operation.type === "import" && operation.source.type === "ova")
+  );
 }
 
 function hasOutput({ operation }: WorkOrder): boolean {
@@ -228,6 +231,7 @@ function hasOutput({ operation }: WorkOrder): boolean {
     operation.type === "export" ||
     operation.type === "fetch-files" ||
     operation.type === "import" ||
+    operation.type === "import-image" ||
     (operation.type === "restore" && operation.target.type === "pipe")
   );
 }

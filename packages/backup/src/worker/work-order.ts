@@ -21,6 +21,7 @@ export type WorkOperation =
   | RestoreOperation
   | ExportOperation
   | ImportOperation
+  | ImportImageOperation
   | ConvertOperation
   | ListVolumesOperation
   | ListFilesOperation
@@ -158,6 +159,19 @@ export interface ImportOperation {
         /** Whether a VM that runs is stopped before its disks are read. */
         readonly stop: boolean;
       };
+}
+
+/**
+ * Reads a disk image (qcow2, VMDK, VHDX) from `Worker.input` into a temporary file, and writes its disk to
+ * `Worker.output`. Needs no repository. Result: `ImportResult`; `total`, the size in bytes, is
+ * reported before its first byte.
+ */
+export interface ImportImageOperation {
+  readonly type: "import-image";
+  /** For the temporary file. */
+  readonly folder: string;
+  /** Of the output; a VHD has no blocks without data. */
+  readonly format: "raw" | "vhd";
 }
 
 /**

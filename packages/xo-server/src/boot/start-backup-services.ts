@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DiskImages } from "../imports/disk-images.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -23,6 +25,7 @@ export function startBackupServices(
   | "backupArchives"
   | "backupMaintenance"
   | "backupWorkers"
+  | "diskImages"
 > {
   const logger = loggers.named("xo:backup");
   const { maxWorkers, workerNiceness: niceness } = config.backups;
@@ -45,5 +48,9 @@ export function startBackupServices(
     backupArchives: archives,
     backupMaintenance: maintenance,
     backupWorkers: workers,
+    diskImages: new DiskImages({
+      workers,
+      folder: join(config.dataDir, "imports"),
+    }),
   };
 }

@@ -15,14 +15,27 @@ const FORMATS: readonly (readonly [text: string, format: string])[] = [
   ["<<< Oracle VM VirtualBox", "VDI (VirtualBox)"],
 ];
 
+/** Formats that the server converts. */
+const CONVERTED: ReadonlySet<string> = new Set(["qcow2", "VMDK", "VHDX"]);
+
+/** Whether an upload is an image that is converted, whatever format its client names. Reads its first bytes. */
+export async function isConvertedImage(body: Readable): Promise<boolean> {
+  const format = await formatOf(body);
+  return format !== undefined && CONVERTED.has(format);
+}
+
+async function formatOf(body: Readable): Promise<string | undefined> {
+  const head = (await peek(body, HEAD_BYTES)).toString("latin1");
+  return FORMATS.find(([text]) => head.startsWith(text))?.[1];
+}
+
 /**
  * Checks that an upload of raw data is not a disk image of another format: no guest can read
  * a disk with the bytes of such a file.
  * @throws XoError INVALID_PARAMETERS
  */
 export async function checkRaw(body: Readable): Promise<void> {
-  const head = (await peek(body, HEAD_BYTES)).toString("latin1");
-  const format = FORMATS.find(([text]) => head.startsWith(text))?.[1];
+  const format = await formatOf(body);
   if (format === undefined) return;
   const remedy =
     format === "VHD"

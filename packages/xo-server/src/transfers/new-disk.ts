@@ -14,6 +14,8 @@ interface IncomingDisk {
   readonly name: string;
   /** Creates an empty disk. @param bytes its size @returns its opaque reference */
   readonly create: (bytes: number) => Promise<string>;
+  /** Resolves when the contents are complete. Default: when XAPI has them. */
+  readonly finished?: (() => Promise<void>) | undefined;
 }
 
 /** Persisted for `resume`. */
@@ -37,7 +39,7 @@ interface DiskTask extends Omit<TransferTask, "persistState"> {
 export async function receiveDisk(
   { xapi }: PoolObject,
   delivery: Delivery,
-  { format, name, create }: IncomingDisk,
+  { format, name, create, finished }: IncomingDisk,
   work: DiskTask,
 ): Promise<Ref> {
   const vdi = await create(await sizeOf(format, delivery));
@@ -53,6 +55,7 @@ export async function receiveDisk(
       },
       work,
     );
+    await finished?.();
   } catch (error) {
     // Deleting is retried while the pool is unreachable; the caller does not wait for that.
     await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);

@@ -46,6 +46,7 @@ const READS_DATA: ReadonlySet<string> = new Set([
   ...LONG,
   "convert",
   "import",
+  "import-image",
   "export",
   "fetch-files",
 ]);
@@ -54,6 +55,12 @@ const BROWSES: ReadonlySet<string> = new Set([
   "list-volumes",
   "list-files",
   "find-files",
+]);
+/** Imports from other products, and conversions of disks. */
+const IMPORTS: ReadonlySet<string> = new Set([
+  "import",
+  "import-image",
+  "convert",
 ]);
 /** Number of workers for all other orders, so that a list does not wait for backups. */
 const MAX_SHORT = 2;
@@ -191,7 +198,7 @@ export class Workers {
   }
 
   #slotsOf({ type }: WorkOrder["operation"]): Slots {
-    if (type === "import" || type === "convert") return this.#imports;
+    if (IMPORTS.has(type)) return this.#imports;
     if (type === "fetch-files") return this.#fileDownloads;
     if (BROWSES.has(type)) return this.#browsing;
     return LONG.has(type) ? this.#long : this.#short;

@@ -36,6 +36,7 @@ import type { TrafficRuleWatch } from "../../networks/traffic-rule-watch.js";
 import type { MissingPatches } from "../../updates/missing-patches.js";
 import type { RollingRecords } from "../../rolling/rolling-records.js";
 import type { WavePlanner } from "../../rolling/wave-planner.js";
+import type { DiskImages } from "../../imports/disk-images.js";
 import type { Jobs } from "../../jobs/jobs.js";
 import type { Completeness } from "../../objects/completeness.js";
 import type { ClientQueries } from "../../objects/client-queries.js";
@@ -118,6 +119,7 @@ export interface Services {
   readonly backupArchives: Archives;
   readonly backupMaintenance: Maintenance;
   readonly backupWorkers: Workers;
+  readonly diskImages: DiskImages;
 
   readonly placement: PlacementService;
   readonly startHosts: StartHostSelector;

@@ -13,7 +13,10 @@ import {
   removeDisk,
   type KeptDisk,
 } from "../../transfers/new-disk.js";
-import { checkRaw } from "../../transfers/image-format.js";
+import {
+  toKnownFormat,
+  type IncomingFormat,
+} from "../../imports/known-format.js";
 import type { Delivery, TransferTask } from "../../transfers/transfer.js";
 import { openXapiStream, sendToXapi } from "../../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
@@ -23,8 +26,9 @@ import { idOf, idOfMade, onId } from "../definition/on-object.js";
 /** Path from which the client downloads the contents. */
 export const getFrom = Type.Object({ $getFrom: Type.String() });
 
-const format = Type.Enum(["raw", "vhd"], {
-  description: "Format of the data. Default: vhd.",
+const format = Type.Enum(["raw", "vhd", "qcow2", "vmdk", "vhdx"], {
+  description:
+    "Format of the data. qcow2, VMDK and VHDX images are recognized by their content, whatever the format is. Default: vhd.",
 });
 
 const exportFormat = Type.Enum(["raw", "vhd", "qcow2", "vmdk"], {
@@ -43,7 +47,7 @@ export const checksum = Type.Optional(
 const anyContent = Type.Optional(
   Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
     description:
-      "Accepts raw data that is recognized as a qcow2, VMDK, VHD, VHDX or VirtualBox image: its bytes become the contents of the disk. Default: such data is refused.",
+      "Raw data that is recognized as a qcow2, VMDK, VHD, VHDX or VirtualBox image becomes the contents of the disk as it is. Default: qcow2, VMDK and VHDX are converted, others refused.",
   }),
 );
 
@@ -163,13 +167,18 @@ const diskImportContent = defineOperation({
     };
     return context.services.transfers.offerUpload(
       subject,
-      async (delivery, work) => {
-        if (format === "raw" && !isSet(anyContent))
-          await checkRaw(delivery.body);
-        await checkFits(format, delivery, Number(vdi.object["size"]));
-        const query = { vdi: vdi.ref, format };
+      async (upload, work) => {
+        const isRaw = isSet(anyContent);
+        const { finished, ...delivery } = await toKnownFormat(
+          upload,
+          { format, isRaw, result: "raw" },
+          { images: context.services.diskImages, work },
+        );
+        await checkFits(delivery.format, delivery, Number(vdi.object["size"]));
+        const query = { vdi: vdi.ref, format: delivery.format };
         const path = "/import_raw_vdi";
         await sendToXapi(vdi.xapi, { ...delivery, path, query, label }, work);
+        await finished?.();
         return true;
       },
     );
@@ -183,7 +192,7 @@ interface ImportInput {
   readonly sr: string;
   readonly name: string;
   readonly description?: string | undefined;
-  readonly format: "raw" | "vhd";
+  readonly format: IncomingFormat["format"];
   readonly anyContent: boolean;
 }
 
@@ -204,8 +213,9 @@ export const diskImport = defineOperation({
       Type.String({ description: "Description of the new disk." }),
     ),
     sr: idOf("the SR of the disk"),
-    type: Type.Enum(["raw", "vhd", "iso"], {
-      description: "Format of the data; iso is the same as raw.",
+    type: Type.Enum(["raw", "vhd", "iso", "qcow2", "vmdk", "vhdx"], {
+      description:
+        "Format of the data; iso is the same as raw. qcow2, VMDK and VHDX images are recognized by their content, whatever the type is.",
     }),
     url: sourceUrl,
     anyContent,
@@ -218,7 +228,7 @@ export const diskImport = defineOperation({
     const { subject, receive } = planImport(context, {
       ...disk,
       operation: "disk.import",
-      format: type === "vhd" ? "vhd" : "raw",
+      format: type === "iso" ? "raw" : type,
       anyContent: isSet(anyContent),
     });
     return receiveFile({ ...subject, url }, receive);
@@ -228,7 +238,7 @@ export const diskImport = defineOperation({
 export const srImportVdi = defineOperation({
   name: "sr.importVdi",
   summary:
-    "Import a dynamic VHD or raw data as a new disk. Returns the path of the upload.",
+    "Import a dynamic VHD, a qcow2, VMDK or VHDX image or raw data as a new disk. Returns the path of the upload.",
   params: Type.Object({
     id: idOf("the SR of the disk"),
     name_label: Type.Optional(
@@ -256,7 +266,8 @@ export const srImportVdi = defineOperation({
     isTransfer: true,
     status: 201,
     exposure: "confirm",
-    summary: "Import a dynamic VHD or raw data as a new disk.",
+    summary:
+      "Import a dynamic VHD, a qcow2, VMDK or VHDX image or raw data as a new disk.",
   },
   handler: ({ id: sr, raw, anyContent, ...names }, context) => {
     const { subject, receive } = planImport(context, {
@@ -286,11 +297,15 @@ function planImport(
     context,
   };
   const labels = { name_label: name, name_description: description };
-  const receive = async (delivery: Delivery, work: TransferTask) => {
-    if (format === "raw" && !anyContent) await checkRaw(delivery.body);
+  const receive = async (upload: Delivery, work: TransferTask) => {
+    const { finished, ...delivery } = await toKnownFormat(
+      upload,
+      { format, isRaw: anyContent, result: "vhd" },
+      { images: context.services.diskImages, work },
+    );
     const create = (virtual_size: number) =>
       createDisk(storage, { ...labels, virtual_size });
-    const disk = { name, format, create };
+    const disk = { name, format: delivery.format, create, finished };
     const ref = await receiveDisk(storage, delivery, disk, {
       ...work,
       persistState: (kept) => work.persistState({ ...kept, sr }),

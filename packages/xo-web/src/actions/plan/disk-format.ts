@@ -2,7 +2,14 @@
 const HEAD_BYTES = 0x8006;
 
 /** Formats that can be imported as a disk. */
-export const diskTypes = ["vhd", "raw", "iso"] as const;
+export const diskTypes = [
+  "vhd",
+  "raw",
+  "iso",
+  "qcow2",
+  "vmdk",
+  "vhdx",
+] as const;
 export type DiskType = (typeof diskTypes)[number];
 
 type DiskFormat =
@@ -10,12 +17,16 @@ type DiskFormat =
   /** Name of a format that cannot be imported as a disk; undefined: the file is empty. */
   | { readonly type: "unsupported"; readonly format: string | undefined };
 
+/** Texts that images begin with which the server converts. */
+const converted: readonly (readonly [string, DiskType])[] = [
+  ["KDMV", "vmdk"],
+  ["QFI\u00fb", "qcow2"],
+  ["vhdxfile", "vhdx"],
+];
+
 /** Formats that begin with this text, at an offset. Imported as raw disks they would be unusable. */
 const unsupported: readonly (readonly [string, number, string])[] = [
-  ["KDMV", 0, "VMDK"],
-  ["# Disk DescriptorFile", 0, "VMDK"],
-  ["QFI\u00fb", 0, "QCOW2"],
-  ["vhdxfile", 0, "VHDX"],
+  ["# Disk DescriptorFile", 0, "VMDK without data"],
   ["<<< Oracle VM VirtualBox", 0, "VDI (VirtualBox)"],
   ["ustar", 257, "OVA, XVA or tar"],
   ["\u001f\u008b", 0, "gzip"],
@@ -43,6 +54,8 @@ export async function readDiskFormat(file: File): Promise<DiskFormat> {
   const has = (text: string, offset: number) => head.startsWith(text, offset);
   if (has("conectix", 0)) return { type: "vhd" };
   if (has("CD001", 0x8001)) return { type: "iso" };
+  const image = converted.find(([text]) => has(text, 0));
+  if (image !== undefined) return { type: image[1] };
   const extension = /\.(\w+)$/.exec(file.name)?.[1]?.toLowerCase() ?? "";
   const format =
     unsupported.find(([text, offset]) => has(text, offset))?.[2] ??

@@ -5,13 +5,13 @@ export const importing: Messages["actions"]["importing"] = {
   vmLead:
     "Eine XVA- oder OVA-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
   diskLead:
-    "Eine VHD-, Raw- oder ISO-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
+    "Eine VHD-, VHDX-, VMDK-, qcow2-, Raw- oder ISO-Datei auf diesem Computer. Diese Seite muss geöffnet bleiben, bis der Upload beendet ist.",
   source: "Quelle",
   sources: { file: "Datei auf diesem Computer", url: "URL" },
   vmUrlLead:
     "Eine XVA- oder OVA-Datei auf einem Webserver. xo-server lädt sie herunter: Diese Seite kann inzwischen geschlossen werden.",
   diskUrlLead:
-    "Eine VHD-, Raw- oder ISO-Datei auf einem Webserver. xo-server lädt sie herunter: Diese Seite kann inzwischen geschlossen werden.",
+    "Eine VHD-, VHDX-, VMDK-, qcow2-, Raw- oder ISO-Datei auf einem Webserver. xo-server lädt sie herunter: Diese Seite kann inzwischen geschlossen werden.",
   url: "URL",
   urlHint:
     "http oder https. Private Adressen müssen in einem Netz von imports.networks in der Konfiguration des Servers liegen.",
@@ -21,9 +21,16 @@ export const importing: Messages["actions"]["importing"] = {
     "Einer OVA-Datei; eine XVA-Datei enthält die Namen ihrer Netzwerke.",
   noDefaultSr: "Der Pool hat kein Standard-SR: Wählen Sie ein SR.",
   format: "Format",
-  formats: { vhd: "VHD", raw: "raw", iso: "ISO" },
+  formats: {
+    vhd: "VHD",
+    raw: "raw",
+    iso: "ISO",
+    qcow2: "qcow2",
+    vmdk: "VMDK",
+    vhdx: "VHDX",
+  },
   overwriteLead:
-    "Der Inhalt der Festplatte wird durch eine VHD- oder Raw-Datei auf diesem Computer ersetzt. Das kann nicht rückgängig gemacht werden. Wird der Upload unterbrochen, ist die Festplatte teilweise überschrieben.",
+    "Der Inhalt der Festplatte wird durch eine VHD-, VHDX-, VMDK-, qcow2- oder Raw-Datei auf diesem Computer ersetzt. Das kann nicht rückgängig gemacht werden. Wird der Upload unterbrochen, ist die Festplatte teilweise überschrieben.",
   overwrite: "Überschreiben",
   isIso:
     "Das ist ein ISO-Abbild: Importieren Sie es als neue Festplatte in ein ISO-SR.",
@@ -38,7 +45,7 @@ export const importing: Messages["actions"]["importing"] = {
   networksLead: "Das Netzwerk dieses Pools für jedes Netzwerk der Datei:",
   emptyFile: "Die Datei ist leer.",
   notDisk:
-    "Festplatten in diesem Format ({format}) können nicht importiert werden: Wandeln Sie die Datei in VHD oder raw um.",
+    "Festplatten in diesem Format ({format}) können nicht importiert werden: Wandeln Sie die Datei in VHD, qcow2 oder raw um.",
   noDescriptor:
     "Die Datei beginnt nicht mit einer OVF-Beschreibung: Sie ist keine gültige OVA-Datei.",
   button: "Importieren",

@@ -3,13 +3,13 @@ export const importing = {
   vmLead:
     "An XVA or OVA file on this computer. Keep this page open until the upload has finished.",
   diskLead:
-    "A VHD, raw or ISO file on this computer. Keep this page open until the upload has finished.",
+    "A VHD, VHDX, VMDK, qcow2, raw or ISO file on this computer. Keep this page open until the upload has finished.",
   source: "Source",
   sources: { file: "File on this computer", url: "URL" },
   vmUrlLead:
     "An XVA or OVA file on a web server. xo-server downloads it: this page can be closed meanwhile.",
   diskUrlLead:
-    "A VHD, raw or ISO file on a web server. xo-server downloads it: this page can be closed meanwhile.",
+    "A VHD, VHDX, VMDK, qcow2, raw or ISO file on a web server. xo-server downloads it: this page can be closed meanwhile.",
   url: "URL",
   urlHint:
     "http or https. Private addresses must be in a network of imports.networks in the configuration of the server.",
@@ -19,9 +19,16 @@ export const importing = {
     "Of an OVA file; an XVA file contains the names of its networks.",
   noDefaultSr: "The pool has no default SR: select an SR.",
   format: "Format",
-  formats: { vhd: "VHD", raw: "raw", iso: "ISO" },
+  formats: {
+    vhd: "VHD",
+    raw: "raw",
+    iso: "ISO",
+    qcow2: "qcow2",
+    vmdk: "VMDK",
+    vhdx: "VHDX",
+  },
   overwriteLead:
-    "The contents of the disk are replaced by a VHD or raw file on this computer. This cannot be undone. If the upload is interrupted, the disk is partly overwritten.",
+    "The contents of the disk are replaced by a VHD, VHDX, VMDK, qcow2 or raw file on this computer. This cannot be undone. If the upload is interrupted, the disk is partly overwritten.",
   overwrite: "Overwrite",
   isIso: "This is an ISO image: import it as a new disk into an ISO SR.",
   tooLarge: "The file ({file}) is larger than the disk ({disk}).",
@@ -35,7 +42,7 @@ export const importing = {
   networksLead: "The network of this pool for each network of the file:",
   emptyFile: "The file is empty.",
   notDisk:
-    "Disks in this format ({format}) cannot be imported: convert the file to VHD or raw.",
+    "Disks in this format ({format}) cannot be imported: convert the file to VHD, qcow2 or raw.",
   noDescriptor:
     "The file does not begin with an OVF descriptor: it is not a valid OVA.",
   button: "Import",
