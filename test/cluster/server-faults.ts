@@ -65,9 +65,11 @@ export class FailingServers {
     const program = await this.#group.launch(i);
     this.members[i] = { program, url: this.members[i]!.url };
     const listening = (async () => {
-      const member = await this.#group.listening(program);
+      const member = await this.#group.listening(program).catch((error) => {
+        if (this.#starting.has(i)) throw error;
+      });
       // Otherwise it has been killed since.
-      if (this.members[i]!.program !== program) return;
+      if (member === undefined || this.members[i]!.program !== program) return;
       this.members[i] = member;
       this.#starting.delete(i);
       this.#down.delete(i);

@@ -70,6 +70,7 @@ export class AuditChanges {
    */
   async update(id: string, change: PendingChange): Promise<void> {
     const entry_json = JSON.stringify(change);
+    // Only the entry of a server that ends before the change does lacks it then.
     await this.#context.committer
       .run((unit) =>
         unit.sql

@@ -47,7 +47,7 @@ export interface Audit {
 }
 
 /** A change whose begin is recorded. Its functions never reject, because the change is under way or done. */
-export interface BegunChange {
+interface BegunChange {
   /** Records the task that the change has started. */
   readonly noteTask: (taskId: string) => Promise<void>;
   /**
