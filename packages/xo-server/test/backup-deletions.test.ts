@@ -84,6 +84,7 @@ function mirrorKind(server: KilledServer): JobKind {
       vm: "vm",
       time: orders[backup]!,
       order: orders[backup]!,
+      sizes: { disks: 0, read: 0, stored: 0 },
       properties: {
         vm: { name_label: "a VM" },
         mirror: { job: "job", repository: "source", backup },
