@@ -25,7 +25,7 @@ const MAX_SIZE = 64 * 1024 ** 4;
  */
 export async function* contentOfRuns(
   disk: ReadableDisk,
-  runs: AsyncIterable<FileRun>,
+  runs: AsyncIterable<FileRun> | Iterable<FileRun>,
   size: number,
 ): AsyncGenerator<Buffer, void> {
   if (size > MAX_SIZE) throw damaged(`a file of ${size} bytes`);

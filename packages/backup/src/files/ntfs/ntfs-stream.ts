@@ -55,7 +55,7 @@ export async function* contentOfAttribute(
       written,
     );
   // What was never written is zero, whatever the disk has there.
-  if (size > written) yield* contentOfRuns(disk, noRuns(), size - written);
+  if (size > written) yield* contentOfRuns(disk, [], size - written);
 }
 
 /** @throws FileSystemError `file-system-damaged` if the runs are shorter than the file */
@@ -125,6 +125,3 @@ async function readUnit(
   const joined = Buffer.concat(bytes);
   return joined.length === unit ? joined : decompressLznt1(joined, unit);
 }
-
-/** Of a content that is all zero. */
-async function* noRuns(): AsyncGenerator<FileRun, void> {}
