@@ -69,7 +69,9 @@ async function measureFile(value: unknown): Promise<number> {
     const times: number[] = [];
     for (let i = 0; i < FILE_READS; i++)
       times.push(
-        await timed(async () => JSON.parse((await readFile(path)).toString())),
+        await timed(
+          async () => JSON.parse((await readFile(path)).toString()) as unknown,
+        ),
       );
     return median(times);
   } finally {
