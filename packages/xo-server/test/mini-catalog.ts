@@ -127,6 +127,8 @@ class MiniTable {
       },
       isLive: (row: number) => objects[row] !== undefined,
       id: (row: number) => at(row).id,
+      // Readers take the id as a text.
+      writeId: () => 0,
       type: (row: number) => at(row).type,
       pool: (row: number) => at(row).pool ?? "p",
       findId: (id: string) => this.#rowOf.get(id) ?? -1,
