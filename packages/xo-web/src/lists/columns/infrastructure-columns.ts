@@ -129,7 +129,7 @@ export const pif: readonly Column[] = [
   shown(
     column("state", "state", 8.5, { sortBy: "carrier", fields: ["carrier"] }),
   ),
-  shown(column("device", "name", 8, { grows: true })),
+  shown(column("device", "name", 7.25, { grows: true })),
   shown(object("$host", "host")),
   { ...shown(object("$network", "network")), width: 9 },
   shown(

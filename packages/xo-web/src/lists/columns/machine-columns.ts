@@ -85,7 +85,7 @@ export const template: readonly Column[] = [
 ];
 
 export const snapshot: readonly Column[] = [
-  { ...name, width: 16 },
+  { ...name, width: 13.25 },
   shown(object("$snapshot_of", "VM")),
   shown(column("snapshot_age", "age", 9, { sortBy: "snapshot_time" })),
   { ...shown(created("snapshot_time")), width: 13 },
