@@ -185,10 +185,14 @@ t.test(
     });
 
     await t.test(
-      "it is deleted at the start, if the users were replaced meanwhile",
+      "it is deleted a minute after the start, if the users were replaced meanwhile",
       async (t) => {
         await writeFile(file, `${password}\n`);
-        const { stop } = await startTestServer(t, place, { env: {} });
+        const clock = new FakeClock();
+        const { stop } = await startTestServer(t, place, { env: {}, clock });
+        clock.pass(59_000);
+        t.ok(await exists(file));
+        clock.pass(1_000);
         while (await exists(file));
         await stop();
       },

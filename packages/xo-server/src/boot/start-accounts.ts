@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import { createInitialAccounts } from "../auth/users/initial-accounts.js";
 import { InitialPasswordFile } from "../auth/users/initial-password-file.js";
@@ -13,10 +14,10 @@ import type { ServerOptions } from "./server-options.js";
  */
 export async function startAccounts(
   store: Store,
-  options: ServerOptions,
+  options: ServerOptions & { readonly clock: WallClock },
   stops: StopStack,
 ): Promise<void> {
-  const { config, loggers, env, demo } = options;
+  const { config, loggers, env, demo, clock } = options;
   const logger = loggers.named("xo:auth");
   // A demo needs no file: its database is deleted together with its users.
   const passwordFile =
@@ -30,7 +31,11 @@ export async function startAccounts(
     ...(env === undefined ? {} : { env }),
   });
   if (passwordFile !== undefined) {
-    const file = new InitialPasswordFile(passwordFile, { store, logger });
+    const file = new InitialPasswordFile(passwordFile, {
+      store,
+      clock,
+      logger,
+    });
     stops.push("initial password", () => file.stop());
   }
   // Without a checkpoint, a copy of the file of a new database would be empty: all

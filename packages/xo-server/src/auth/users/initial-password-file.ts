@@ -1,10 +1,15 @@
 import { readFile, rm } from "node:fs/promises";
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../../log/logger.js";
 import { ADMIN } from "./initial-accounts.js";
 
+/** Time after the start of the first check, in ms: it takes 0.3 s of CPU time, which clients of a start would wait for. */
+const FIRST_CHECK_MS = 60_000;
+
 interface InitialPasswordFileOptions {
   readonly store: Pick<Store, "users" | "onChange">;
+  readonly clock: Pick<WallClock, "setTimeout" | "clearTimeout">;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 
@@ -18,19 +23,24 @@ export class InitialPasswordFile {
   readonly #stopListening: () => void;
   /** Of the password that was right at the last check. */
   #tag: string | undefined;
-  #checks: Promise<void>;
+  #checks = Promise.resolve();
+  readonly #firstCheck: unknown;
 
-  /** Begins with a check: passwords may have changed while the server did not run. */
+  /** Checks a minute later, too: passwords may have changed while the server did not run. */
   constructor(path: string, options: InitialPasswordFileOptions) {
     this.#path = path;
     this.#options = options;
-    this.#checks = this.#check();
+    const check = () => {
+      this.#checks = this.#checks.then(this.#check);
+    };
+    this.#firstCheck = options.clock.setTimeout(check, FIRST_CHECK_MS);
     this.#stopListening = options.store.onChange((table) => {
-      if (table === "users") this.#checks = this.#checks.then(this.#check);
+      if (table === "users") check();
     });
   }
 
   async stop(): Promise<void> {
+    this.#options.clock.clearTimeout(this.#firstCheck);
     this.#stopListening();
     await this.#checks;
   }
