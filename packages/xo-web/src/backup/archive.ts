@@ -1,3 +1,5 @@
+import type { Formats } from "../locale/formats.js";
+
 /** A backup of a VM as `backupArchive.getAll` returns it. Sizes in bytes, times in ms since the epoch. */
 export interface Archive {
   /** `<repository>/<backup>` */
@@ -56,6 +58,14 @@ export interface ArchivedDisk {
 /** The name of a disk in its backup, as operations take it. */
 export function diskKey({ id }: Pick<ArchivedDisk, "id">): string {
   return id.slice(id.lastIndexOf("/") + 1);
+}
+
+/** Options of a field that selects a disk of a backup. */
+export function diskChoices({ disks }: Archive, formats: Formats) {
+  return disks.map((disk) => ({
+    value: diskKey(disk),
+    label: `${disk.name} (${formats.size(disk.size)})`,
+  }));
 }
 
 export const verificationTones: Readonly<
